@@ -1,0 +1,70 @@
+//! Looks through every node of a parsed statement for parts that write or lock.
+//!
+//! It goes over the serialised tree, so no kind of node can be left out: what the parser knows, this sees.
+
+use serde_json::Value;
+
+use crate::text::Text;
+use crate::verdict::{Code, Finding};
+
+/// Parameters that the protocol can carry.
+const MAX_PARAMETERS: i64 = 65_535;
+
+/// Every finding in one statement's tree.
+pub(crate) fn findings(tree: &impl serde::Serialize, text: &Text<'_>) -> Vec<Finding> {
+    match serde_json::to_value(tree) {
+        Ok(tree) => {
+            let mut found = Vec::new();
+            look(&tree, text, &mut found);
+            found
+        }
+        Err(_) => vec![Finding::new(Code::TooDeep, "the statement could not be looked through", "send a simpler one")],
+    }
+}
+
+fn look(value: &Value, text: &Text<'_>, found: &mut Vec<Finding>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| look(item, text, found)),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                found.extend(judge(name, field, text));
+                look(field, text, found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn judge(name: &str, field: &Value, text: &Text<'_>) -> Option<Finding> {
+    match name {
+        "into_clause" if !field.is_null() => {
+            let help = "leave INTO out: the rows come back as the answer";
+            let finding = Finding::new(Code::SelectInto, "`SELECT INTO` makes a table", help);
+            Some(finding.at(location(&field["rel"], text)))
+        }
+        "locking_clause" if field.as_array().is_some_and(|clauses| !clauses.is_empty()) => {
+            let message = "`FOR UPDATE`, `FOR SHARE` and their kin lock rows";
+            Some(Finding::new(Code::LockingClause, message, "leave the locking clause out: nothing is written here"))
+        }
+        "ParamRef" => {
+            let number = field["number"].as_i64()?;
+            let bad = !(1..=MAX_PARAMETERS).contains(&number);
+            let message = format!("there is no parameter `${number}`");
+            let help = "number parameters from $1 and send their values in `params`";
+            bad.then(|| Finding::new(Code::ParameterNumber, message, help).at(location(field, text)))
+        }
+        "SelectStmt" => None,
+        // A statement inside the statement: only WITH can hold one, and only one that writes.
+        _ if name.ends_with("Stmt") && name.starts_with(|c: char| c.is_ascii_uppercase()) => {
+            let verb = name.trim_end_matches("Stmt").to_uppercase();
+            let message = format!("a part of the statement is `{verb}`, which writes");
+            let finding = Finding::new(Code::WritesData, message, "only reads run here: leave that part out");
+            Some(finding.at(location(&field["relation"], text)))
+        }
+        _ => None,
+    }
+}
+
+fn location(node: &Value, text: &Text<'_>) -> Option<usize> {
+    text.position(i32::try_from(node.get("location")?.as_i64()?).ok()?)
+}

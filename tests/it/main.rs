@@ -1,0 +1,17 @@
+//! Everything that needs more than one package or a real server: end to end, corpora, laws, layering.
+//!
+//! One binary, so that one link step does. A new file of tests gets its `mod` line here.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    dead_code,
+    reason = "tests stop at the first surprise, and not every test uses all of the support"
+)]
+
+mod layering;
+mod support;
+mod support_works;
