@@ -10,7 +10,16 @@ use crate::verdict::{Code, Finding, Refusal};
 
 /// Options that take a truth value. None of them writes or runs anything but the statement itself.
 const SWITCHES: &[&str] = &[
-    "analyze", "buffers", "costs", "generic_plan", "memory", "settings", "summary", "timing", "verbose", "wal",
+    "analyze",
+    "buffers",
+    "costs",
+    "generic_plan",
+    "memory",
+    "settings",
+    "summary",
+    "timing",
+    "verbose",
+    "wal",
 ];
 
 /// Options that take a word, and the words.
@@ -96,7 +105,10 @@ fn inner_part<'a>(text: &Text<'a>, no_options: bool) -> Option<Part<'a>> {
                 }
             }
         } else {
-            while words.next_if(|word| matches!(word.kind, Token::Analyze | Token::Analyse | Token::Verbose)).is_some() {}
+            while words
+                .next_if(|word| matches!(word.kind, Token::Analyze | Token::Analyse | Token::Verbose))
+                .is_some()
+            {}
         }
     }
     Some(text.part(words.next()?.start))

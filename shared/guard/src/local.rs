@@ -34,7 +34,11 @@ fn judge_tree(tree: &ParseResult, text: &Text<'_>, rules: &Rules) -> Result<Admi
     }
 }
 
-fn only_statement<'a>(tree: &'a ParseResult, text: &Text<'_>, rules: &Rules) -> Result<&'a NodeEnum, Refusal> {
+fn only_statement<'a>(
+    tree: &'a ParseResult,
+    text: &Text<'_>,
+    rules: &Rules,
+) -> Result<&'a NodeEnum, Refusal> {
     let mut roots = tree.stmts.iter();
     let first = roots.next().and_then(|raw| raw.stmt.as_ref()).and_then(|node| node.node.as_ref());
     if let Some(second) = roots.next() {
@@ -60,7 +64,9 @@ fn not_a_read_as(what: &str, rules: &Rules) -> Finding {
         Selection::Everything => {
             "only SELECT, WITH, VALUES, TABLE, EXPLAIN of one of these, and SHOW run here; nothing can be written"
         }
-        Selection::Only(_) => "only SELECT, WITH, VALUES and TABLE run here, over the selected tables and views",
+        Selection::Only(_) => {
+            "only SELECT, WITH, VALUES and TABLE run here, over the selected tables and views"
+        }
     };
     Finding::new(Code::NotARead, format!("{what} is not a statement that only reads"), help)
 }
@@ -70,7 +76,8 @@ fn not_with_selection(rules: &Rules, verb: &str) -> Result<(), Refusal> {
         Selection::Everything => Ok(()),
         Selection::Only(_) => {
             let message = format!("`{verb}` would show more than the selected tables and views");
-            let help = "this node runs only SELECT, WITH, VALUES and TABLE over the selected tables and views";
+            let help =
+                "this node runs only SELECT, WITH, VALUES and TABLE over the selected tables and views";
             Err(Refusal::one(Finding::new(Code::NotWithSelection, message, help)))
         }
     }

@@ -1,6 +1,6 @@
 //! PostgreSQL's own grammar, on a stack that holds whatever `text` lets through.
 
-use pg_query::protobuf::{Token, ParseResult};
+use pg_query::protobuf::{ParseResult, Token};
 
 use crate::text::{Text, Word};
 use crate::verdict::{Code, Finding, Refusal};
@@ -8,8 +8,9 @@ use crate::verdict::{Code, Finding, Refusal};
 /// Trees up to this depth fit the two megabytes that any thread has.
 const SHALLOW: usize = 60;
 
-/// Stack for the deepest text that `text` lets through. Reserved, not used: pages are touched as the tree needs them.
-const DEEP_STACK_BYTES: usize = 512 * 1024 * 1024;
+/// Stack for the deepest text that `text` lets through: eight times what the deepest needs unoptimised. Reserved, not
+/// used: pages are touched as a tree needs them. The parser's own C code ends at 2 MiB of it with an error.
+const DEEP_STACK_BYTES: usize = 128 * 1024 * 1024;
 
 /// Parses a text and looks at its tree; the tree is dropped on the stack that built it.
 pub(crate) fn with_tree<T: Send>(
@@ -49,18 +50,16 @@ fn syntax_error(text: &Text<'_>, error: &pg_query::Error) -> Refusal {
     let words: Vec<Word<'_>> = text.words().collect();
     let offending = if message.ends_with("at end of input") { None } else { offending_word(text, &words) };
     let help = syntax_help(&words, offending);
-    let position = offending.and_then(|index| words.get(index)).map(|word| text.part(word.start).skipped_chars + 1);
+    let position =
+        offending.and_then(|index| words.get(index)).map(|word| text.part(word.start).skipped_chars + 1);
     Refusal::one(Finding::new(Code::SyntaxError, message, help).at(position))
 }
 
 /// The parser gives no position, but it stops at the first word that cannot follow: the shortest run of words that
 /// fails otherwise than at its end.
 fn offending_word(text: &Text<'_>, words: &[Word<'_>]) -> Option<usize> {
-    let body = text.body();
-    let offset = words.first()?.start - body.sql.find(words.first()?.text)?;
     let fails = |count: usize| {
-        let end = words.get(count)?.end.checked_sub(offset)?;
-        let run = body.sql.get(..end)?;
+        let run = text.up_to(words.get(count)?.end);
         match pg_query::parse(run, pg_query::ParserOptions::DEFAULT) {
             Err(pg_query::Error::Parse(message)) => Some(!message.ends_with("at end of input")),
             _ => Some(false),

@@ -18,7 +18,11 @@ pub(crate) fn findings(tree: &impl serde::Serialize, text: &Text<'_>) -> Vec<Fin
             look(&tree, text, &mut found);
             found
         }
-        Err(_) => vec![Finding::new(Code::TooDeep, "the statement could not be looked through", "send a simpler one")],
+        Err(_) => vec![Finding::new(
+            Code::TooDeep,
+            "the statement could not be looked through",
+            "send a simpler one",
+        )],
     }
 }
 
@@ -44,7 +48,11 @@ fn judge(name: &str, field: &Value, text: &Text<'_>) -> Option<Finding> {
         }
         "locking_clause" if field.as_array().is_some_and(|clauses| !clauses.is_empty()) => {
             let message = "`FOR UPDATE`, `FOR SHARE` and their kin lock rows";
-            Some(Finding::new(Code::LockingClause, message, "leave the locking clause out: nothing is written here"))
+            Some(Finding::new(
+                Code::LockingClause,
+                message,
+                "leave the locking clause out: nothing is written here",
+            ))
         }
         "ParamRef" => {
             let number = field["number"].as_i64()?;

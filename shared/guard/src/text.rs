@@ -30,8 +30,13 @@ impl<'a> Text<'a> {
             return Err(Refusal::one(Finding::new(Code::TextTooLong, message, help)));
         }
         if let Some(at) = whole.find('\0') {
-            let finding = Finding::new(Code::NulCharacter, "the statement holds a NUL character", "leave it out");
+            let finding =
+                Finding::new(Code::NulCharacter, "the statement holds a NUL character", "leave it out");
             return Err(Refusal::one(finding.at(Some(chars_before(whole, at) + 1))));
+        }
+        // The scanner's binding reads through a null pointer where there is no token at all.
+        if whole.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C)) {
+            return Err(no_statement());
         }
         let tokens = pg_query::scan_tokens(whole).map_err(|error| scan_error(&error.to_string()))?;
         let mut text = Self { whole, start: 0, end: whole.len(), tokens, depth: 0 };
@@ -44,9 +49,7 @@ impl<'a> Text<'a> {
         }
         text.cut_semicolons();
         if text.start >= text.end {
-            let message = "the text holds no statement";
-            let help = "send one SELECT, WITH, VALUES or TABLE statement in `sql`";
-            return Err(Refusal::one(Finding::new(Code::EmptyStatement, message, help)));
+            return Err(no_statement());
         }
         Ok(text)
     }
@@ -60,6 +63,11 @@ impl<'a> Text<'a> {
     pub(crate) fn part(&self, start: usize) -> Part<'a> {
         let sql = self.whole.get(start..self.end).unwrap_or_default();
         Part { sql, skipped_chars: chars_before(self.whole, start) }
+    }
+
+    /// The body up to a byte of the whole text.
+    pub(crate) fn up_to(&self, end: usize) -> &'a str {
+        self.whole.get(self.start..end).unwrap_or_default()
     }
 
     /// An upper bound of the depth of the text's parse tree.
@@ -86,7 +94,10 @@ impl<'a> Text<'a> {
     fn look_for_invisible_characters(&self) -> Result<(), Refusal> {
         for word in self.words().filter(|word| word.kind == Token::Ident && !word.text.starts_with('"')) {
             if let Some((at, found)) = word.text.char_indices().find(|(_, c)| shows_nothing(*c)) {
-                let message = format!("a character that shows nothing, U+{:04X}, stands in the statement", u32::from(found));
+                let message = format!(
+                    "a character that shows nothing, U+{:04X}, stands in the statement",
+                    u32::from(found)
+                );
                 let help = "leave it out, or put the name in double quotes if it belongs to it";
                 let position = chars_before(self.whole, word.start + at) + 1;
                 let finding = Finding::new(Code::InvisibleCharacter, message, help).at(Some(position));
@@ -99,7 +110,8 @@ impl<'a> Text<'a> {
     fn cut_semicolons(&mut self) {
         let passable = |token: &&ScanToken| is_semicolon(token) || is_comment(token);
         let leading = self.tokens.iter().take_while(passable).filter(|token| is_semicolon(token)).last();
-        let trailing = self.tokens.iter().rev().take_while(passable).filter(|token| is_semicolon(token)).last();
+        let trailing =
+            self.tokens.iter().rev().take_while(passable).filter(|token| is_semicolon(token)).last();
         let start = leading.and_then(|token| usize::try_from(token.end).ok());
         let end = trailing.and_then(|token| usize::try_from(token.start).ok());
         let nothing = self.tokens.iter().all(|token| passable(&token));
@@ -159,6 +171,11 @@ fn is_comment(token: &ScanToken) -> bool {
 
 fn chars_before(text: &str, byte: usize) -> usize {
     text.get(..byte).map_or(0, |before| before.chars().count())
+}
+
+fn no_statement() -> Refusal {
+    let help = "send one SELECT, WITH, VALUES or TABLE statement in `sql`";
+    Refusal::one(Finding::new(Code::EmptyStatement, "the text holds no statement", help))
 }
 
 fn scan_error(message: &str) -> Refusal {
