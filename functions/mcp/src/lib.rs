@@ -1,1 +1,133 @@
-//! placeholder
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod app;
+mod arguments;
+mod front;
+mod instructions;
+mod record;
+mod rpc;
+mod server;
+mod settings;
+mod tools;
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, Request, StatusCode};
+use http_body::Body;
+use http_body_util::Full;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use state::{Admission, KeyToken, LiveFlow, Scope};
+use tokio::time::Instant;
+
+use crate::front::Path;
+use crate::rpc::RpcCode;
+use crate::server::Server;
+
+pub use app::{App, Callers};
+pub use rpc::Answer;
+pub use settings::{Deployment, Problems, Settings};
+pub use tools::{BuiltIn, Takes};
+
+/// Answers one HTTP request; `latest` is when the answer must be on its way.
+pub async fn handle<B>(app: &Arc<App>, request: Request<B>, latest: Instant) -> Answer
+where
+    B: Body + Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Display,
+{
+    answer(app, request, latest).await.unwrap_or_else(|refused| refused)
+}
+
+async fn answer<B>(app: &Arc<App>, request: Request<B>, latest: Instant) -> Result<Answer, Answer>
+where
+    B: Body + Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Display,
+{
+    let path = front::route(request.method(), request.uri().path())?;
+    let (mut parts, body) = request.into_parts();
+    let server = admitted(app, &path, &parts.headers, latest).await?;
+    let message = front::message(&parts.headers, body).await?;
+    front::normalise(&mut parts.headers);
+    let service = StreamableHttpService::new(
+        move || Ok(server.clone()),
+        Arc::new(NeverSessionManager::default()),
+        protocol(app),
+    );
+    Ok(service.handle(Request::from_parts(parts, Full::new(message))).await)
+}
+
+fn protocol(app: &App) -> StreamableHttpServerConfig {
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_sse_keep_alive(None)
+        .with_max_request_body_bytes(front::MAX_BODY_BYTES)
+        .with_allowed_hosts(&app.settings.allowed_hosts)
+        .with_allowed_origins(&app.settings.allowed_origins);
+    config.enforce_origin_validation()
+}
+
+/// Finds out who calls and what: the key, the flow, the node.
+async fn admitted(
+    app: &Arc<App>,
+    path: &Path,
+    headers: &HeaderMap,
+    latest: Instant,
+) -> Result<Server, Answer> {
+    let (workspace, caller, live) = match &app.callers {
+        Callers::ApiKeys => by_key(app, path, headers, latest).await?,
+        Callers::Anyone { workspace } => {
+            let live = app
+                .control
+                .open_flow(workspace, &path.flow, latest)
+                .await
+                .map_err(|error| control_down(&error))?;
+            (workspace.clone(), None, live.ok_or_else(|| not_found(path))?)
+        }
+    };
+    let node = live.flow.node(&path.node).cloned().ok_or_else(|| not_found(path))?;
+    Ok(Server { app: Arc::clone(app), live, node: Arc::new(node), workspace, caller, latest })
+}
+
+async fn by_key(
+    app: &App,
+    path: &Path,
+    headers: &HeaderMap,
+    latest: Instant,
+) -> Result<(String, Option<String>, LiveFlow), Answer> {
+    let Some(header) = headers.get(AUTHORIZATION) else {
+        return Err(rpc::unauthorized("send your key as `Authorization: Bearer pgk_…`"));
+    };
+    let token = header
+        .to_str()
+        .ok()
+        .map_or(Err(state::HeaderError::NotBearer), KeyToken::from_header)
+        .map_err(|error| rpc::unauthorized(&error.to_string()))?;
+    match app.control.admit(&token, &path.flow, latest).await.map_err(|error| control_down(&error))? {
+        Admission::Granted(caller, live) if caller.may(Scope::McpCall) => {
+            Ok((caller.workspace, Some(caller.name), live))
+        }
+        Admission::Granted(..) => {
+            let message = "this key may not call tools: it lacks the scope mcp:call";
+            Err(rpc::error(StatusCode::FORBIDDEN, RpcCode::InvalidRequest, message))
+        }
+        Admission::UnknownKey | Admission::Revoked => {
+            Err(rpc::unauthorized("this key is not known, or was revoked"))
+        }
+        Admission::FlowNotFound => Err(not_found(path)),
+    }
+}
+
+fn not_found(path: &Path) -> Answer {
+    let message = format!("there is no node `{}` in a flow `{}`", path.node, path.flow);
+    rpc::error(StatusCode::NOT_FOUND, RpcCode::InvalidRequest, &message)
+}
+
+fn control_down(error: &state::ControlError) -> Answer {
+    tracing::error!(%error, "the control database did not answer");
+    let message = "the control database cannot be reached; try again in some seconds";
+    rpc::error(StatusCode::SERVICE_UNAVAILABLE, RpcCode::Internal, message)
+}

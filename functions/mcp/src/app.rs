@@ -1,0 +1,108 @@
+//! What lives as long as the instance: settings, the way to secrets, the control database, the journal.
+
+use std::sync::Arc;
+
+use analyst::connect::{self, SecretText, Stage};
+use analyst::{Ceilings, Failure, Kind, Scope};
+use pg::values::RowFormat;
+use pg::{ConnectOptions, SearchPath};
+use state::{Control, Journal, LiveFlow, Node, SecretStage, SecretStore};
+use tokio::time::Instant;
+
+use crate::settings::Settings;
+use crate::tools::Work;
+
+/// The instance.
+#[derive(Debug)]
+pub struct App {
+    /// How calls are served.
+    pub settings: Settings,
+    /// Where database URLs come from.
+    pub secrets: Arc<SecretStore>,
+    /// Flows and keys.
+    pub control: Control,
+    /// Who may call.
+    pub callers: Callers,
+    /// Where call records go.
+    pub journal: Journal,
+}
+
+/// Who may call.
+#[derive(Debug, Clone)]
+pub enum Callers {
+    /// Holders of an API key.
+    ApiKeys,
+    /// Anyone who reaches the listener, as this workspace: for loopback alone.
+    Anyone {
+        /// The workspace that calls belong to.
+        workspace: String,
+    },
+}
+
+impl App {
+    /// A node's limits under the deployment's.
+    pub(crate) fn scope(&self, node: &Node) -> Scope {
+        let settings = &self.settings;
+        let limits = &node.limits;
+        let rows = [node.row_cap, limits.max_rows].into_iter().flatten().fold(settings.row_cap, u32::min);
+        let seconds = [node.timeout_seconds, limits.timeout_seconds]
+            .into_iter()
+            .flatten()
+            .fold(settings.timeout_seconds, u32::min);
+        let bytes =
+            limits.max_bytes.map_or(settings.max_bytes, |bytes| settings.max_bytes.min(bytes as usize));
+        Scope {
+            relations: node.relations.clone(),
+            // The names were checked with the flow.
+            search_path: SearchPath::new(&node.search_path).ok().filter(|path| !path.names().is_empty()),
+            ceilings: Ceilings { rows, bytes, seconds, value_chars: settings.value_chars },
+        }
+    }
+
+    /// The secret of a node: its credential's, else the default one.
+    pub(crate) fn secret_id<'a>(&'a self, flow: &'a LiveFlow, node: &Node) -> Result<&'a str, Failure> {
+        let found = match &node.credential {
+            Some(credential) => flow.secrets.get(credential).map(String::as_str),
+            None => self.settings.default_secret.as_deref(),
+        };
+        found.ok_or_else(|| {
+            let message = match &node.credential {
+                Some(credential) => {
+                    format!("the node's credential `{credential}` does not exist in its workspace")
+                }
+                None => "the node has no credential, and there is no default one".to_owned(),
+            };
+            Failure::new(Kind::Plumbing, "no_credential", message)
+                .hinting("the operator gives the node a credential of its workspace")
+        })
+    }
+}
+
+impl Work<'_> {
+    /// A connection with the node's secret, read for this call.
+    pub(crate) async fn open(&self, deadline: Instant) -> Result<pg::Connection, Failure> {
+        let timeout = std::time::Duration::from_secs(u64::from(self.app.settings.connect_timeout_seconds));
+        let options = ConnectOptions { connect_timeout: timeout, deadline };
+        connect::open(&|stage| Box::pin(self.read_secret(stage)), options).await
+    }
+
+    async fn read_secret(&self, stage: Stage) -> Result<SecretText, Failure> {
+        let stage = match stage {
+            Stage::Current => SecretStage::Current,
+            Stage::Pending => SecretStage::Pending,
+        };
+        let secret = self.app.secrets.read(self.secret_id, stage).await.map_err(|error| {
+            Failure::new(Kind::Plumbing, error.code(), error.to_string()).hinting(error.hint())
+        })?;
+        Ok(SecretText { text: secret.text.to_string(), version: secret.version })
+    }
+
+    /// How the node writes rows where a call does not say.
+    pub(crate) fn row_format(&self) -> RowFormat {
+        match self.node.row_format {
+            state::RowFormat::Arrays => RowFormat::Arrays,
+            state::RowFormat::Objects => RowFormat::Objects,
+            state::RowFormat::Table => RowFormat::Table,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The settings of this function, read once at start; every wrong one is reported, by name.
+
+use std::fmt;
+
+/// The most that any setting or caller can ask for: rows, bytes of rows, seconds.
+pub(crate) const MOST_ROWS: u64 = 10_000;
+pub(crate) const MOST_BYTES: u64 = 1024 * 1024;
+pub(crate) const MOST_SECONDS: u64 = 300;
+
+/// Everything that is set from outside.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `PINGUARD_ROW_CAP`: rows of an answer.
+    pub row_cap: u32,
+    /// `PINGUARD_MAX_BYTES`: JSON bytes of an answer's rows. 48 KiB stay under the 25,000 tokens at which clients cut.
+    pub max_bytes: usize,
+    /// `PINGUARD_TIMEOUT_SECONDS`: seconds of a call; 20 stay under the 30 of an HTTP API.
+    pub timeout_seconds: u32,
+    /// `PINGUARD_CONNECT_TIMEOUT_SECONDS`: seconds to a server's first answer.
+    pub connect_timeout_seconds: u32,
+    /// Characters of one value that are shown.
+    pub value_chars: usize,
+    /// `PINGUARD_TRACE_PREVIEW`: whether call records hold a preview of the statement.
+    pub trace_preview: bool,
+    /// `PINGUARD_DATABASE_SECRET`: the secret of nodes without a credential.
+    pub default_secret: Option<String>,
+    /// Hosts that requests may be sent to; empty where the front door sees to it.
+    pub allowed_hosts: Vec<String>,
+    /// `PINGUARD_ALLOWED_ORIGINS`: web origins whose pages may call, besides the public URL's own.
+    pub allowed_origins: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            row_cap: 500,
+            max_bytes: 48 * 1024,
+            timeout_seconds: 20,
+            connect_timeout_seconds: 5,
+            value_chars: 4_000,
+            trace_preview: false,
+            default_secret: None,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+        }
+    }
+}
+
+/// What a deployment needs beyond [`Settings`]: where the control database is.
+#[derive(Debug, Clone)]
+pub struct Deployment {
+    /// How calls are served.
+    pub settings: Settings,
+    /// `PINGUARD_CONTROL_SECRET`: the id of the secret that holds the control database's URL.
+    pub control_secret: String,
+}
+
+/// Settings that are wrong or missing, one line each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problems(Vec<String>);
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of the settings cannot be used: {}", self.0.len(), self.0.join("; "))
+    }
+}
+
+impl std::error::Error for Problems {}
+
+impl Deployment {
+    /// Reads the settings through `get`.
+    pub fn read(get: impl Fn(&str) -> Option<String>) -> Result<Self, Problems> {
+        let mut reader = Reader { get, problems: Vec::new() };
+        let defaults = Settings::default();
+        let public_url = reader.public_url();
+        let mut allowed_origins = reader.origins();
+        allowed_origins.extend(public_url.as_ref().map(|url| url.origin.clone()));
+        let settings = Settings {
+            row_cap: reader.whole("PINGUARD_ROW_CAP", MOST_ROWS).unwrap_or(defaults.row_cap),
+            max_bytes: reader
+                .whole("PINGUARD_MAX_BYTES", MOST_BYTES)
+                .map_or(defaults.max_bytes, |bytes| bytes as usize),
+            timeout_seconds: reader
+                .whole("PINGUARD_TIMEOUT_SECONDS", MOST_SECONDS)
+                .unwrap_or(defaults.timeout_seconds),
+            connect_timeout_seconds: reader
+                .whole("PINGUARD_CONNECT_TIMEOUT_SECONDS", MOST_SECONDS)
+                .unwrap_or(defaults.connect_timeout_seconds),
+            trace_preview: reader.switch("PINGUARD_TRACE_PREVIEW"),
+            default_secret: reader.text("PINGUARD_DATABASE_SECRET"),
+            allowed_hosts: public_url.into_iter().map(|url| url.host).collect(),
+            allowed_origins,
+            value_chars: defaults.value_chars,
+        };
+        reader.auth();
+        let control_secret =
+            reader.required("PINGUARD_CONTROL_SECRET", "the id of the secret of the control database");
+        match (control_secret, reader.problems.is_empty()) {
+            (Some(control_secret), true) => Ok(Self { settings, control_secret }),
+            _ => Err(Problems(reader.problems)),
+        }
+    }
+}
+
+struct Reader<Get> {
+    get: Get,
+    problems: Vec<String>,
+}
+
+struct PublicUrl {
+    host: String,
+    origin: String,
+}
+
+impl<Get: Fn(&str) -> Option<String>> Reader<Get> {
+    fn text(&self, name: &str) -> Option<String> {
+        (self.get)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+    }
+
+    fn required(&mut self, name: &str, meaning: &str) -> Option<String> {
+        let value = self.text(name);
+        if value.is_none() {
+            self.problems.push(format!("{name} is missing: {meaning}"));
+        }
+        value
+    }
+
+    fn whole(&mut self, name: &str, most: u64) -> Option<u32> {
+        let value = self.text(name)?;
+        let number = value.parse::<u32>().ok().filter(|number| (1..=most).contains(&u64::from(*number)));
+        if number.is_none() {
+            self.problems.push(format!("{name} must be a whole number from 1 to {most}, not `{value}`"));
+        }
+        number
+    }
+
+    /// Exactly `1` or `true` is on; everything else is off.
+    fn switch(&self, name: &str) -> bool {
+        matches!((self.get)(name).as_deref(), Some("1" | "true"))
+    }
+
+    fn auth(&mut self) {
+        if let Some(mode) = self.text("PINGUARD_AUTH").filter(|mode| mode != "apikey") {
+            self.problems.push(format!("PINGUARD_AUTH must be `apikey`, not `{mode}`"));
+        }
+    }
+
+    fn public_url(&mut self) -> Option<PublicUrl> {
+        let value = self.text("PINGUARD_PUBLIC_URL")?;
+        let parsed = value.parse::<http::Uri>().ok().and_then(|uri| {
+            let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "https" | "http"))?;
+            let authority = uri.authority()?.as_str();
+            Some(PublicUrl { host: authority.to_owned(), origin: format!("{scheme}://{authority}") })
+        });
+        if parsed.is_none() {
+            let problem =
+                format!("PINGUARD_PUBLIC_URL must be a URL such as https://mcp.example.com, not `{value}`");
+            self.problems.push(problem);
+        }
+        parsed
+    }
+
+    fn origins(&mut self) -> Vec<String> {
+        let value = self.text("PINGUARD_ALLOWED_ORIGINS").unwrap_or_default();
+        let origins: Vec<String> = value
+            .split(',')
+            .map(|origin| origin.trim().trim_end_matches('/').to_owned())
+            .filter(|o| !o.is_empty())
+            .collect();
+        for origin in &origins {
+            if !origin.starts_with("https://") && !origin.starts_with("http://") {
+                self.problems.push(format!(
+                    "PINGUARD_ALLOWED_ORIGINS must be origins such as https://app.example.com, divided by commas, not `{origin}`"
+                ));
+            }
+        }
+        origins
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Deployment, Problems> {
+        Deployment::read(|name| {
+            pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn all_wrong_settings_are_reported_together() {
+        let problems = read(&[
+            ("PINGUARD_ROW_CAP", "10001"),
+            ("PINGUARD_MAX_BYTES", "many"),
+            ("PINGUARD_TIMEOUT_SECONDS", "0"),
+            ("PINGUARD_AUTH", "none"),
+            ("PINGUARD_PUBLIC_URL", "mcp.example.com"),
+            ("PINGUARD_ALLOWED_ORIGINS", "app.example.com"),
+        ])
+        .unwrap_err()
+        .to_string();
+        for name in [
+            "ROW_CAP",
+            "MAX_BYTES",
+            "TIMEOUT_SECONDS",
+            "AUTH",
+            "PUBLIC_URL",
+            "ALLOWED_ORIGINS",
+            "CONTROL_SECRET",
+        ] {
+            assert!(problems.contains(&format!("PINGUARD_{name} ")), "{name} in {problems}");
+        }
+    }
+
+    #[test]
+    fn only_two_values_turn_the_preview_on() {
+        for (value, on) in
+            [("1", true), ("true", true), ("TRUE", false), ("yes", false), ("on", false), ("", false)]
+        {
+            let deployment =
+                read(&[("PINGUARD_CONTROL_SECRET", "c"), ("PINGUARD_TRACE_PREVIEW", value)]).unwrap();
+            assert_eq!(deployment.settings.trace_preview, on, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_public_url_names_host_and_origin() {
+        let deployment =
+            read(&[("PINGUARD_CONTROL_SECRET", "c"), ("PINGUARD_PUBLIC_URL", "https://mcp.example.com/")])
+                .unwrap();
+        assert_eq!(deployment.settings.allowed_hosts, ["mcp.example.com"]);
+        assert_eq!(deployment.settings.allowed_origins, ["https://mcp.example.com"]);
+    }
+}

@@ -1,0 +1,175 @@
+//! The tools that a node offers: what each is called, what it takes, and how it does its work.
+//!
+//! Which door a tool's input goes through is said by [`BuiltIn::takes`]; a test goes over [`BuiltIn::ALL`].
+
+mod catalog;
+mod describe;
+mod query;
+mod schema;
+
+use analyst::{Failure, Scope};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::Value;
+use state::{Actions, Node};
+use tokio::time::Instant;
+
+use crate::app::App;
+
+/// The tools besides pins, in the order in which they are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuiltIn {
+    /// Free SQL.
+    Query,
+    /// One relation as text.
+    Describe,
+    /// Schemas.
+    ListSchemas,
+    /// Tables and views.
+    ListTables,
+    /// One relation as data.
+    DescribeTable,
+}
+
+/// What of the caller's a tool brings to the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// A statement: it goes through the guard, by `analyst::query::ask`.
+    Statement,
+    /// A name: it is bound as a parameter of a query of ours.
+    Name,
+    /// Nothing.
+    Nothing,
+}
+
+impl BuiltIn {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Query, Self::Describe, Self::ListSchemas, Self::ListTables, Self::DescribeTable];
+
+    /// The tool's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Describe => "describe",
+            Self::ListSchemas => "list_schemas",
+            Self::ListTables => "list_tables",
+            Self::DescribeTable => "describe_table",
+        }
+    }
+
+    /// What it brings to the database.
+    pub fn takes(self) -> Takes {
+        match self {
+            Self::Query => Takes::Statement,
+            Self::Describe | Self::DescribeTable | Self::ListTables => Takes::Name,
+            Self::ListSchemas => Takes::Nothing,
+        }
+    }
+
+    /// The tools of a node with these actions.
+    pub(crate) fn offered(actions: &Actions) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|tool| match tool {
+            Self::Query | Self::Describe => actions.query(),
+            Self::ListSchemas | Self::ListTables | Self::DescribeTable => actions.catalog(),
+        })
+    }
+
+    /// The tool as it is listed.
+    pub(crate) fn definition(self, node: &Node, scope: &Scope) -> Tool {
+        let listed = match self {
+            Self::Query => query::listed(scope),
+            Self::Describe => describe::listed(scope),
+            Self::ListSchemas => catalog::schemas_listed(),
+            Self::ListTables => catalog::tables_listed(scope),
+            Self::DescribeTable => catalog::table_listed(),
+        };
+        // Two nodes look alike to a model unless each says whose it is.
+        let description = format!("{} Database: {}.", listed.description, label(node));
+        let annotations = ToolAnnotations::with_title(listed.title)
+            .read_only(true)
+            .destructive(false)
+            .idempotent(true)
+            .open_world(false);
+        Tool::new(self.name(), description, listed.input)
+            .with_title(listed.title)
+            .with_raw_output_schema(listed.output.into())
+            .with_annotations(annotations)
+    }
+
+    /// Does the work.
+    pub(crate) async fn call(self, given: &JsonObject, work: &Work<'_>) -> Done {
+        match self {
+            Self::Query => query::call(given, work).await,
+            Self::Describe => Done::about(describe::call(given, work).await),
+            Self::ListSchemas => Done::about(catalog::list_schemas(given, work).await),
+            Self::ListTables => Done::about(catalog::list_tables(given, work).await),
+            Self::DescribeTable => Done::about(catalog::describe_table(given, work).await),
+        }
+    }
+}
+
+/// How a node is told from others: its name and what its owner says of it.
+pub(crate) fn label(node: &Node) -> String {
+    match &node.summary {
+        Some(summary) => format!("{} ({})", node.name, summary.trim_end_matches('.')),
+        None => node.name.clone(),
+    }
+}
+
+/// What a tool says of itself.
+struct Listed {
+    title: &'static str,
+    description: String,
+    input: JsonObject,
+    output: JsonObject,
+}
+
+/// Where and within what a call works.
+pub(crate) struct Work<'a> {
+    pub(crate) app: &'a App,
+    pub(crate) node: &'a Node,
+    pub(crate) secret_id: &'a str,
+    pub(crate) scope: Scope,
+    /// When the answer must be on its way, whatever the caller asks for.
+    pub(crate) latest: Instant,
+}
+
+/// A finished call.
+pub(crate) struct Done {
+    pub(crate) result: Result<Value, Failure>,
+    pub(crate) report: Report,
+}
+
+/// What the call record says of a call beyond its result.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) sql: Option<String>,
+    pub(crate) rows: u64,
+    pub(crate) bytes: u64,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) lane: Option<&'static str>,
+}
+
+impl Done {
+    /// A call that ran no statement of the caller's.
+    fn about(result: Result<Value, Failure>) -> Self {
+        let bytes = result.as_ref().map_or(0, |value| value.to_string().len() as u64);
+        Self { result, report: Report { bytes, ..Report::default() } }
+    }
+}
+
+impl Work<'_> {
+    /// The moment at which a call that may take `seconds` ends.
+    fn deadline(&self, seconds: u32) -> Instant {
+        let own = Instant::now() + std::time::Duration::from_secs(u64::from(seconds));
+        own.min(self.latest)
+    }
+
+    /// A value as JSON.
+    fn json(value: &impl serde::Serialize) -> Result<Value, Failure> {
+        serde_json::to_value(value).map_err(|error| {
+            Failure::new(analyst::Kind::Internal, "internal", "the answer could not be written")
+                .logging(error.to_string())
+        })
+    }
+}

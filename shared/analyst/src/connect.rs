@@ -1,0 +1,97 @@
+//! From a secret to a connection: read for this call, parsed, opened, and read again where the password no longer fits.
+
+use std::pin::Pin;
+
+use pg::{ConnectError, ConnectOptions, Connection, Target};
+
+use crate::failure::{Failure, Kind};
+
+/// Which version of a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// The one in use.
+    Current,
+    /// The one that a rotation has made and not yet put into use.
+    Pending,
+}
+
+/// A secret as it was read.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretText {
+    /// A PostgreSQL URL or RDS's JSON.
+    pub text: String,
+    /// Changes whenever the text does.
+    pub version: String,
+}
+
+/// A secret being read.
+pub type Reading<'a> = Pin<Box<dyn Future<Output = Result<SecretText, Failure>> + Send + 'a>>;
+
+/// Opens a connection with the secret that `read` gives. Where the server refuses the password, the secret is read
+/// again, first as it is now, then as a rotation will leave it, and tried once more.
+pub async fn open<'a>(
+    read: &(dyn Fn(Stage) -> Reading<'a> + Sync),
+    options: ConnectOptions,
+) -> Result<Connection, Failure> {
+    let first = read(Stage::Current).await?;
+    let refused = match connect(&first, options).await {
+        Err(Attempt::PasswordRefused(failure)) => failure,
+        Err(Attempt::Failed(failure)) => return Err(failure),
+        Ok(connection) => return Ok(connection),
+    };
+    let again = read(Stage::Current).await?;
+    let second = if again.version == first.version { read(Stage::Pending).await.ok() } else { Some(again) };
+    match second {
+        Some(second) if second.version != first.version => {
+            connect(&second, options).await.map_err(Attempt::into_failure)
+        }
+        _ => Err(refused),
+    }
+}
+
+enum Attempt {
+    PasswordRefused(Failure),
+    Failed(Failure),
+}
+
+impl Attempt {
+    fn into_failure(self) -> Failure {
+        match self {
+            Self::PasswordRefused(failure) | Self::Failed(failure) => failure,
+        }
+    }
+}
+
+async fn connect(secret: &SecretText, options: ConnectOptions) -> Result<Connection, Attempt> {
+    let target = Target::parse(&secret.text).map_err(|error| {
+        let failure = Failure::new(
+            Kind::Plumbing,
+            "secret_malformed",
+            format!("the node's secret cannot be used: {error}"),
+        );
+        Attempt::Failed(
+            failure.hinting("the operator mends the secret: a postgresql:// URL, or JSON as RDS writes it"),
+        )
+    })?;
+    Connection::open(&target, options).await.map_err(|error| {
+        let refused = error.is_login_failure();
+        let failure = failed_connect(&error);
+        if refused { Attempt::PasswordRefused(failure) } else { Attempt::Failed(failure) }
+    })
+}
+
+fn failed_connect(error: &ConnectError) -> Failure {
+    Failure::new(Kind::Plumbing, error.code(), error.to_string()).hinting(error.hint()).logging(chain(error))
+}
+
+/// An error and its sources, one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

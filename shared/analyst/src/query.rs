@@ -1,0 +1,228 @@
+//! The one road of a caller's SQL: the guard, a connection, the transaction, the answer.
+
+use std::time::Instant as Clock;
+
+use guard::{RowLimit, Rules, Shape, Verdict};
+use pg::values::{Column, Cut, Fit, Page, PageBuilder, PageLimits, RowFormat};
+use pg::{Connection, Parameter, Raw, ReadError, ReadPlan, Stopped};
+use serde::Serialize;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::connect::chain;
+use crate::failure::{Failure, Kind};
+use crate::hint;
+use crate::scope::Scope;
+
+/// Bytes of a statement's text form that are read at most, for each byte of JSON that may be shown. JSON is seldom shorter
+/// than PostgreSQL's text: only where the text of a `json` holds blanks.
+const RAW_BYTES_A_JSON_BYTE: usize = 2;
+
+/// The server cut a name to its 63 bytes: two columns may now have one name.
+const NAME_CUT: &str = "42622";
+
+/// Bytes of the longest character.
+const MOST_UTF8_BYTES: usize = 4;
+
+/// A statement to run, as a caller asks for it.
+#[derive(Debug)]
+pub struct Ask<'a> {
+    /// The statement.
+    pub sql: &'a str,
+    /// Values of `$1`, `$2`, …
+    pub parameters: Vec<Parameter>,
+    /// Rows of this answer, at most; at least 1.
+    pub rows: u32,
+    /// Bytes of the JSON of the rows, at most.
+    pub bytes: usize,
+    /// How rows are written.
+    pub format: RowFormat,
+}
+
+/// What a statement gave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Answer {
+    /// In the order of the statement; names may repeat.
+    pub columns: Vec<ColumnView>,
+    /// A list of rows, or one text for the format `table`.
+    pub rows: Value,
+    /// Rows in this answer.
+    pub row_count: usize,
+    /// Whether there are more; exact.
+    pub truncated: bool,
+    /// What ended the answer before the result did: `rows`, `bytes` or `time`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated_by: Option<&'static str>,
+    /// Values of which only the beginning is shown.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub values_cut: usize,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// What a reader of the rows must know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// From the call to the answer, connecting included.
+    pub elapsed_ms: u64,
+    /// JSON bytes of the rows.
+    #[serde(skip)]
+    pub bytes: usize,
+}
+
+/// A column's name and type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ColumnView {
+    /// As the statement names it.
+    pub name: String,
+    /// As `format_type` prints it.
+    #[serde(rename = "type")]
+    pub type_name: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Judges a statement and, if it may run, runs it in a transaction that reads only and is rolled back. No connection is
+/// opened for a statement that is refused.
+pub async fn ask<Open>(ask: &Ask<'_>, scope: &Scope, deadline: Instant, open: Open) -> Result<Answer, Failure>
+where
+    Open: AsyncFnOnce() -> Result<Connection, Failure>,
+{
+    let started = Clock::now();
+    let rules = Rules { selection: scope.selection(), row_limit: RowLimit::new(ask.rows) };
+    let statement = match guard::check(ask.sql, &rules) {
+        Verdict::Admitted(statement) => statement,
+        Verdict::Refused(refusal) => return Err(refusal.into()),
+    };
+    let plan = ReadPlan {
+        search_path: scope.search_path.clone(),
+        deadline,
+        row_limit: ask.rows as usize,
+        raw_byte_budget: ask.bytes.saturating_mul(RAW_BYTES_A_JSON_BYTE),
+        keep: scope.ceilings.value_chars.saturating_mul(MOST_UTF8_BYTES),
+    };
+    let mut connection = open().await?;
+    let read = pg::read(&mut connection, &statement, &ask.parameters, &plan).await;
+    connection.close().await;
+    let raw = read.map_err(|error| failed_statement(error, ask.sql))?;
+    Ok(answer(&raw, ask, scope, statement.shape(), started))
+}
+
+fn answer(raw: &Raw, ask: &Ask<'_>, scope: &Scope, shape: Shape, started: Clock) -> Answer {
+    let columns: Vec<Column> = raw
+        .columns
+        .iter()
+        .map(|column| Column {
+            name: column.name.clone(),
+            fact: raw.type_facts.resolve(column.type_oid, column.type_modifier),
+        })
+        .collect();
+    let limits =
+        PageLimits { max_bytes: ask.bytes, cut: Cut(scope.ceilings.value_chars), format: ask.format };
+    let mut builder = PageBuilder::new(&columns, limits);
+    for row in &raw.rows {
+        if builder.push(row) == Fit::Full {
+            break;
+        }
+    }
+    let page = builder.finish();
+    let truncated_by = match (page.full, raw.stopped) {
+        (true, _) | (false, Some(Stopped::Bytes)) => Some("bytes"),
+        (false, Some(Stopped::Rows)) => Some("rows"),
+        (false, None) => None,
+    };
+    let mut notes = page.notes.clone();
+    notes.extend(
+        raw.notices.iter().filter(|notice| notice.sqlstate == NAME_CUT).map(|notice| notice.message.clone()),
+    );
+    Answer {
+        hint: truncated_by.map(|by| truncation_hint(by, shape, &page)),
+        columns: columns.iter().map(column_view).collect(),
+        rows: page.rows,
+        row_count: page.row_count,
+        truncated: truncated_by.is_some(),
+        truncated_by,
+        values_cut: page.values_cut,
+        notes,
+        elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        bytes: page.bytes,
+    }
+}
+
+fn column_view(column: &Column) -> ColumnView {
+    ColumnView { name: column.name.clone(), type_name: column.fact.name.to_string() }
+}
+
+fn truncation_hint(by: &str, shape: Shape, page: &Page) -> String {
+    match (shape, by) {
+        (Shape::Rows, "rows") => {
+            let rows = page.row_count;
+            format!(
+                "there are more than these {rows} rows: aggregate, filter, or ask for more with `max_rows`"
+            )
+        }
+        (Shape::Rows, _) => {
+            "the rows shown fill the answer: select fewer columns, filter or aggregate".to_owned()
+        }
+        (Shape::Explain | Shape::Show, _) => {
+            "the plan is longer than an answer may be: leave VERBOSE out".to_owned()
+        }
+    }
+}
+
+/// What went wrong in a query of our own.
+pub(crate) fn failed_read(error: ReadError) -> Failure {
+    match error {
+        ReadError::Own(error) => {
+            let message =
+                format!("the database did not answer a question about its catalog: {}", error.message);
+            Failure::new(Kind::Plumbing, error.sqlstate, message)
+        }
+        other => failed(&other),
+    }
+}
+
+/// What went wrong in a caller's statement.
+fn failed_statement(error: ReadError, sql: &str) -> Failure {
+    match error {
+        ReadError::Server(error) => {
+            let hint = error.hint.or_else(|| hint::for_error(&error.sqlstate, &error.message, sql));
+            let kind = if about_the_server(&error.sqlstate) { Kind::Plumbing } else { Kind::Statement };
+            Failure { hint, position: error.position, ..Failure::new(kind, error.sqlstate, error.message) }
+        }
+        other => failed(&other),
+    }
+}
+
+fn failed(error: &ReadError) -> Failure {
+    let (kind, hint) = match error {
+        ReadError::ParameterCount { .. } => {
+            (Kind::Argument, Some("send one value in `params` for each of $1, $2, …, in their order"))
+        }
+        ReadError::ParameterNul { .. } => (Kind::Argument, Some("leave the character out")),
+        ReadError::Unsendable(_) => (Kind::Argument, Some("send a shorter statement, or fewer parameters")),
+        ReadError::Deadline { .. } => (Kind::Statement, hint::by_state("57014")),
+        ReadError::Lost { .. } | ReadError::Protocol { .. } | ReadError::Unusable => {
+            (Kind::Plumbing, Some("try once more; the server's log says why the connection ended"))
+        }
+        ReadError::Server(_) | ReadError::Own(_) | ReadError::TooLarge { .. } => (Kind::Plumbing, None),
+    };
+    let failure = Failure::new(kind, error.code().to_owned(), error.to_string()).logging(chain(error));
+    match hint {
+        Some(hint) => failure.hinting(hint),
+        None => failure,
+    }
+}
+
+/// Classes 08 (connection), 53 (resources), 57P (operator intervention), 58 (system) and XX (internal) tell of the
+/// server, the others of the statement.
+fn about_the_server(sqlstate: &str) -> bool {
+    sqlstate.starts_with("08")
+        || sqlstate.starts_with("53")
+        || sqlstate.starts_with("57P")
+        || sqlstate.starts_with("58")
+        || sqlstate.starts_with("XX")
+}

@@ -1,0 +1,65 @@
+//! What one node lets its callers see and use.
+
+use pg::SearchPath;
+use pg::name::RelationName;
+
+/// A node's limits and selection, as the use cases need them.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// The ticked relations; empty means every readable one.
+    pub relations: Vec<RelationName>,
+    /// Schemas that unqualified names are looked up in; none leaves the login's own setting.
+    pub search_path: Option<SearchPath>,
+    /// The node's limits, each already under the deployment's.
+    pub ceilings: Ceilings,
+}
+
+/// Limits in force; a caller may ask for less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ceilings {
+    /// Rows of one answer.
+    pub rows: u32,
+    /// Bytes of the JSON of an answer's rows.
+    pub bytes: usize,
+    /// Seconds of one call.
+    pub seconds: u32,
+    /// Characters of one value.
+    pub value_chars: usize,
+}
+
+impl Scope {
+    /// The selection in the guard's terms.
+    pub(crate) fn selection(&self) -> guard::Selection {
+        if self.relations.is_empty() {
+            return guard::Selection::Everything;
+        }
+        guard::Selection::Only(self.relations.iter().map(ToString::to_string).collect())
+    }
+
+    /// The selection as two parallel array literals for a catalog query; none where everything is selected.
+    pub(crate) fn selected_arrays(&self) -> (Option<String>, Option<String>) {
+        if self.relations.is_empty() {
+            return (None, None);
+        }
+        let (schemas, names): (Vec<&str>, Vec<&str>) =
+            self.relations.iter().map(|relation| (relation.schema(), relation.name())).unzip();
+        (Some(array_literal(&schemas)), Some(array_literal(&names)))
+    }
+}
+
+/// A `text[]` in PostgreSQL's own notation, every element quoted.
+fn array_literal(items: &[&str]) -> String {
+    let quoted: Vec<String> =
+        items.iter().map(|item| format!("\"{}\"", item.replace('\\', "\\\\").replace('"', "\\\""))).collect();
+    format!("{{{}}}", quoted.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_quotes_and_backslashes_stay_one_element() {
+        assert_eq!(array_literal(&["a\"b", "c\\d", "e,f", ""]), r#"{"a\"b","c\\d","e,f",""}"#);
+    }
+}
