@@ -12,6 +12,22 @@
     reason = "tests stop at the first surprise, and not every test uses all of the support"
 )]
 
+mod client;
+mod conformance;
+mod control;
+mod embedded;
+mod endpoint;
+mod exchanges;
+mod faults;
+mod inspector;
+mod lambda;
 mod layering;
+mod login;
+mod mcp_tools;
+mod serve;
 mod support;
 mod support_works;
+mod tls;
+mod values;
+mod wire;
+mod workloads;

@@ -4,6 +4,8 @@
 //! takes a database of its own, which is dropped with its [`TestDb`]. Nothing is skipped: where the binaries are not
 //! there, the test fails and says what to run.
 
+pub(crate) mod command;
+pub(crate) mod http;
 pub(crate) mod pooler;
 pub(crate) mod proxy;
 pub(crate) mod tls;
@@ -110,7 +112,7 @@ impl TestServer {
             fast.iter().chain(settings).map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         let major = binaries.major();
         let options = ServerOptions { binaries, home: Home::Throwaway, port: None, settings };
-        Self { major, server: Server::start(options).unwrap() }
+        Self { major, server: Server::start(&options).unwrap() }
     }
 
     pub(crate) fn port(&self) -> u16 {

@@ -1,10 +1,7 @@
 //! A PostgreSQL server of our own: made, started, watched and stopped by this process, on loopback only.
 //!
-//! The server is a child of a small supervising shell whose standard input is a pipe that we hold. When the pipe
-//! closes, because we stop the server or because this process is gone in whatever way, the shell stops the server.
-//! PostgreSQL refuses to run as root, so for root it runs as another account (see [`account`]).
+//! PostgreSQL refuses to run as root, so for root it runs as another account (see [`Account`]).
 
-mod account;
 mod binaries;
 mod folder;
 
@@ -13,41 +10,27 @@ use std::{
     fs::{self, File},
     io::Write as _,
     net::{Ipv4Addr, TcpListener},
-    os::unix::{fs::OpenOptionsExt as _, process::CommandExt as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 
-use self::{account::Account, folder::Folder};
+pub(crate) use self::binaries::target_folder;
+use self::folder::Folder;
 pub use self::{binaries::Binaries, folder::Home};
+use crate::supervised::{Account, Program, Supervised, command};
 
 /// The superuser of every server started here.
 pub const SUPERUSER: &str = "postgres";
 
 /// How long a server may take to accept connections: an unclean stop before means replaying its log.
-const START_LIMIT: Duration = Duration::from_secs(60);
-/// How long a fast shutdown may take.
-const STOP_LIMIT: Duration = Duration::from_secs(30);
+const START_LIMIT: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(20);
 /// Another process may take a port between our finding it free and the server's listening on it.
 const FREE_PORT_ATTEMPTS: usize = 5;
-
-/// Runs the server given as `$3…`, stops it by the signal `$1` when standard input ends, then removes the folder `$2`
-/// (empty: keeps it). A background job of a shell has no standard input, so the pipe is read under number 3.
-const SUPERVISOR: &str = r#"
-signal=$1 scratch=$2; shift 2
-exec 3<&0
-"$@" </dev/null 3<&- & server=$!
-(read -r _ <&3; kill -s "$signal" "$server") & watcher=$!
-wait "$server"; code=$?
-kill "$watcher" 2>/dev/null
-[ -z "$scratch" ] || rm -rf "$scratch"
-exit "$code"
-"#;
 
 /// What a server is started with.
 #[derive(Debug, Clone)]
@@ -65,9 +48,7 @@ pub struct ServerOptions {
 /// A running server. Dropping it stops it.
 #[derive(Debug)]
 pub struct Server {
-    supervisor: Child,
-    /// Closing this stops the server. `None` once closed.
-    lifeline: Option<ChildStdin>,
+    postgres: Supervised,
     folder: Folder,
     port: u16,
     password: String,
@@ -80,36 +61,17 @@ impl Server {
     /// # Errors
     /// The folder cannot be used or belongs to another major version, another server runs in it, the port is taken,
     /// or PostgreSQL itself does not start: then the end of its log is part of the message.
-    pub fn start(options: ServerOptions) -> Result<Self> {
-        let account = Account::for_server(&options.home)?;
-        let binaries = options.binaries.reachable_for(account.as_ref())?;
-        let folder = Folder::open(options.home, account.as_ref())?;
-        let started = Self::start_in(&folder, &binaries, account.as_ref(), options.port, &options.settings);
-        match started {
-            Ok((supervisor, lifeline, port, password)) => {
-                Ok(Self { supervisor, lifeline: Some(lifeline), folder, port, password })
-            }
-            Err(error) => {
-                folder.discard();
-                Err(error)
-            }
-        }
-    }
-
-    fn start_in(
-        folder: &Folder,
-        binaries: &Binaries,
-        account: Option<&Account>,
-        port: Option<u16>,
-        settings: &[(String, String)],
-    ) -> Result<(Child, ChildStdin, u16, String)> {
-        let password = prepare(folder, binaries, account)?;
-        let attempts = if port.is_some() { 1 } else { FREE_PORT_ATTEMPTS };
+    pub fn start(options: &ServerOptions) -> Result<Self> {
+        let account = Account::for_programs(options.home.data().as_deref())?;
+        let binaries = options.binaries.reachable()?;
+        let attempts = if options.port.is_some() { 1 } else { FREE_PORT_ATTEMPTS };
         let mut attempt = 1;
         loop {
-            let port = port.map_or_else(free_port, Ok)?;
-            match launch(folder, binaries, account, port, settings) {
-                Ok((supervisor, lifeline)) => return Ok((supervisor, lifeline, port, password)),
+            let folder = Folder::open(&options.home, account)?;
+            let password = prepare(&folder, &binaries, account)?;
+            let port = options.port.map_or_else(free_port, Ok)?;
+            match launch(&folder, &binaries, account, port, &options.settings) {
+                Ok(postgres) => return Ok(Self { postgres, folder, port, password }),
                 Err(Failure::PortTaken(_)) if attempt < attempts => attempt += 1,
                 Err(failure) => return Err(failure.into()),
             }
@@ -151,30 +113,7 @@ impl Server {
     /// # Errors
     /// The server does not stop within 30 seconds.
     pub fn stop(mut self) -> Result<()> {
-        self.end()
-    }
-
-    fn end(&mut self) -> Result<()> {
-        if self.lifeline.take().is_none() {
-            return Ok(());
-        }
-        let deadline = Instant::now() + STOP_LIMIT;
-        while self.supervisor.try_wait().context("cannot wait for the postgres process")?.is_none() {
-            ensure!(
-                Instant::now() < deadline,
-                "postgres did not stop in time; its data are in {}",
-                self.folder
-            );
-            thread::sleep(POLL);
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Whoever wants to hear of a failure calls `stop`.
-        let _ = self.end();
+        self.postgres.stop()
     }
 }
 
@@ -193,7 +132,7 @@ pub fn random_word() -> Result<String> {
 }
 
 /// Makes the data folder unless it is there, and returns the superuser's password.
-fn prepare(folder: &Folder, binaries: &Binaries, account: Option<&Account>) -> Result<String> {
+fn prepare(folder: &Folder, binaries: &Binaries, account: Option<Account>) -> Result<String> {
     if let Some(major) = folder.major() {
         ensure!(
             major == binaries.major(),
@@ -213,7 +152,7 @@ fn prepare(folder: &Folder, binaries: &Binaries, account: Option<&Account>) -> R
     fs::create_dir(&unfinished).with_context(|| format!("cannot make {}", unfinished.display()))?;
     account.map_or(Ok(()), |account| account.own(&unfinished))?;
 
-    let mut initdb = command(&binaries.program("initdb"), folder, account);
+    let mut initdb = command(&binaries.program("initdb"), folder.path(), account);
     initdb.arg("-D").arg(&unfinished).args(["-U", SUPERUSER, "--auth=scram-sha-256", "--encoding=UTF8"]);
     initdb.args(["--locale=C", "--no-sync", "--no-instructions"]);
     if binaries.major() >= 17 {
@@ -231,7 +170,7 @@ fn prepare(folder: &Folder, binaries: &Binaries, account: Option<&Account>) -> R
     Ok(password)
 }
 
-fn write_password(path: &Path, password: &str, account: Option<&Account>) -> Result<()> {
+fn write_password(path: &Path, password: &str, account: Option<Account>) -> Result<()> {
     let failed = || format!("cannot write {}", path.display());
     let mut file = File::options()
         .write(true)
@@ -242,16 +181,6 @@ fn write_password(path: &Path, password: &str, account: Option<&Account>) -> Res
         .with_context(failed)?;
     file.write_all(password.as_bytes()).with_context(failed)?;
     account.map_or(Ok(()), |account| account.own(path))
-}
-
-/// A command in an environment that does not depend on ours, run by the server's account.
-fn command(program: &Path, folder: &Folder, account: Option<&Account>) -> Command {
-    let mut command = Command::new(program);
-    command.env("LC_ALL", "C").env("TZ", "UTC").current_dir(folder.path());
-    if let Some(account) = account {
-        command.uid(account.uid()).gid(account.gid());
-    }
-    command
 }
 
 /// Why a launch failed, as far as it decides what to do next.
@@ -266,59 +195,53 @@ enum Failure {
 fn launch(
     folder: &Folder,
     binaries: &Binaries,
-    account: Option<&Account>,
+    account: Option<Account>,
     port: u16,
     settings: &[(String, String)],
-) -> Result<(Child, ChildStdin), Failure> {
-    let log =
-        File::create(folder.log()).with_context(|| format!("cannot write {}", folder.log().display()))?;
-    let same_log = log.try_clone().context("cannot use the log file twice")?;
-    let before = folder.process_file();
-
-    let mut shell = command(Path::new("/bin/sh"), folder, account);
-    shell.args(["-c", SUPERVISOR, "pinguard-postgres", folder.stop_signal()]).arg(folder.scratch());
-    shell.arg(binaries.program("postgres")).arg("-D").arg(folder.data());
-    shell.args(["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="]);
-    shell.args(["-p", &port.to_string()]);
+) -> Result<Supervised, Failure> {
+    let mut arguments = vec!["-D".into(), folder.data().into_os_string()];
+    let port_word = port.to_string();
+    let fixed = ["-p", &port_word, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
+    arguments.extend(fixed.map(Into::into));
     for (name, value) in settings {
-        shell.arg("-c").arg(format!("{name}={value}"));
+        arguments.extend(["-c".into(), format!("{name}={value}").into()]);
     }
-    // A process group of its own: Ctrl-C in a terminal reaches us alone, and we stop the server in order.
-    shell.stdin(Stdio::piped()).stdout(log).stderr(same_log).process_group(0);
-    let mut supervisor = shell.spawn().context("cannot run /bin/sh")?;
-    let lifeline = supervisor.stdin.take().context("the shell has no standard input")?;
-
+    let before = folder.process_file();
+    let mut postgres = Supervised::start(Program {
+        path: &binaries.program("postgres"),
+        arguments,
+        account,
+        folder: folder.path(),
+        log: folder.log(),
+        stop_signal: folder.stop_signal(),
+        scratch: folder.scratch(),
+    })?;
     let deadline = Instant::now() + START_LIMIT;
     loop {
         let now = folder.process_file();
         // What an earlier server left behind may say `ready` as well.
-        if now != before && now.lines().nth(7).is_some_and(|status| status.trim() == "ready") {
-            return Ok((supervisor, lifeline));
+        if now != before && now.lines().nth(7).is_some_and(|state| state.trim() == "ready") {
+            return Ok(postgres);
         }
-        if supervisor.try_wait().context("cannot wait for the postgres process")?.is_some() {
-            return Err(explain(folder, port));
+        if postgres.ended()? {
+            return Err(explain(folder, port, &postgres.output()));
         }
         if Instant::now() > deadline {
-            return Err(
-                anyhow::anyhow!("postgres was not ready in time; see {}", folder.log().display()).into()
-            );
+            return Err(anyhow!("postgres was not ready in time; see {}", folder.log().display()).into());
         }
         thread::sleep(POLL);
     }
 }
 
 /// The cause of a failed start, from the server's log.
-fn explain(folder: &Folder, port: u16) -> Failure {
-    let log = folder.read_log();
+fn explain(folder: &Folder, port: u16, log: &str) -> Failure {
     if log.contains("could not bind") || log.contains("could not create any TCP/IP sockets") {
         return Failure::PortTaken(port);
     }
     if log.contains("postmaster.pid\" already exists") {
-        return Failure::Other(anyhow::anyhow!(
-            "another server runs in {folder}: stop it, or give another data folder"
-        ));
+        return anyhow!("another server runs in {folder}: stop it, or give another data folder").into();
     }
-    Failure::Other(anyhow::anyhow!("postgres did not start: {}", one_line(&log)))
+    anyhow!("postgres did not start: {}", one_line(log)).into()
 }
 
 fn free_port() -> Result<u16> {

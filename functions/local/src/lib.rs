@@ -1,3 +1,58 @@
-//! Every function of pinguard behind one listener on one machine, and the PostgreSQL that goes with it.
+#![doc = include_str!("../README.md")]
 
+mod arguments;
 pub mod embedded;
+mod endpoint;
+mod listener;
+mod serve;
+pub mod supervised;
+
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal as _, Write as _},
+    process::ExitCode,
+};
+
+use clap::Parser as _;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::EnvFilter;
+
+pub use self::serve::databases::DEMO;
+
+use self::arguments::{Arguments, Command};
+
+/// The command. Prints why it failed, if it did.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(words) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    log_to_stderr();
+    let done =
+        tokio::runtime::Runtime::new().map_err(anyhow::Error::from).and_then(|runtime| {
+            match arguments.command {
+                Command::Serve(options) => runtime.block_on(serve::serve(options)),
+            }
+        });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Warnings and errors, unless `RUST_LOG` asks for more.
+fn log_to_stderr() {
+    let filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into()).from_env_lossy();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .with_target(false)
+        .init();
+}

@@ -83,7 +83,9 @@ impl Work<'_> {
     pub(crate) async fn open(&self, deadline: Instant) -> Result<pg::Connection, Failure> {
         let timeout = std::time::Duration::from_secs(u64::from(self.app.settings.connect_timeout_seconds));
         let options = ConnectOptions { connect_timeout: timeout, deadline };
-        connect::open(&|stage| Box::pin(self.read_secret(stage)), options).await
+        let opened = connect::open(&|stage| Box::pin(self.read_secret(stage)), options).await?;
+        self.report(|report| report.warnings = opened.warnings);
+        Ok(opened.connection)
     }
 
     async fn read_secret(&self, stage: Stage) -> Result<SecretText, Failure> {

@@ -48,8 +48,7 @@ impl<'a> Arguments<'a> {
         range: std::ops::RangeInclusive<u64>,
     ) -> Result<Option<u64>, Failure> {
         let Some(value) = self.given.get(name) else { return Ok(None) };
-        let number =
-            value.as_number().and_then(serde_json::Number::as_u64).filter(|number| range.contains(number));
+        let number = value.as_number().and_then(whole_number).filter(|number| range.contains(number));
         number.map(Some).ok_or_else(|| {
             let (low, high) = (range.start(), range.end());
             let shown = if value.is_number() { value.to_string() } else { kind(value).to_owned() };
@@ -80,6 +79,15 @@ impl<'a> Arguments<'a> {
     }
 }
 
+/// A number's value if it is whole, however it is written: JSON Schema takes `3.0` for an integer.
+fn whole_number(number: &serde_json::Number) -> Option<u64> {
+    let text = number.as_str();
+    let digits = text.split_once('.').map_or(text, |(digits, zeros)| {
+        if zeros.bytes().all(|byte| byte == b'0') { digits } else { text }
+    });
+    digits.parse().ok()
+}
+
 /// The word for a JSON value's kind.
 fn kind(value: &Value) -> &'static str {
     match value {
@@ -98,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    fn given(value: Value) -> Map<String, Value> {
+    fn given(value: &Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
     }
 
@@ -113,7 +121,7 @@ mod tests {
             (json!(10.5), "10.5"),
             (json!(null), "null"),
         ] {
-            let map = given(json!({"max_rows": value}));
+            let map = given(&json!({"max_rows": value}));
             let arguments = Arguments::new("query", &map, &["max_rows"]).unwrap();
             let failure = arguments.whole("max_rows", 1..=10_000).unwrap_err();
             assert_eq!(
@@ -125,7 +133,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
-        let map = given(json!({"sql": "SELECT 1", "limit": 3}));
+        let map = given(&json!({"sql": "SELECT 1", "limit": 3}));
         let failure = Arguments::new("query", &map, &["sql", "max_rows"]).err().unwrap();
         assert_eq!(failure.message, "`query` does not take `limit`");
         assert_eq!(failure.hint.as_deref(), Some("it takes `sql`, `max_rows`"));
@@ -133,7 +141,7 @@ mod tests {
 
     #[test]
     fn two_names_for_one_thing_are_refused() {
-        let map = given(json!({"sql": "SELECT 1", "query": "SELECT 2"}));
+        let map = given(&json!({"sql": "SELECT 1", "query": "SELECT 2"}));
         let arguments = Arguments::new("query", &map, &["sql", "query"]).unwrap();
         assert!(arguments.text(&["sql", "query"]).is_err());
     }

@@ -10,9 +10,10 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde_json::Value;
+use rmcp::model::ProtocolVersion;
+use serde_json::{Map, Value};
 
-use crate::rpc::{Answer, RpcCode, error, only_post};
+use crate::rpc::{Answer, RpcCode, error, only_post, unsupported_version};
 
 /// The longest request that is read, in bytes: a statement of the guard's limit, its parameters, and room.
 pub(crate) const MAX_BODY_BYTES: usize = 1024 * 1024;
@@ -60,7 +61,7 @@ where
     })?;
     let bytes = collected.to_bytes();
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").map_or(bytes.clone(), |rest| bytes.slice_ref(rest));
-    is_one_message(&bytes)?;
+    is_spoken(headers, &one_message(&bytes)?)?;
     Ok(bytes)
 }
 
@@ -81,7 +82,19 @@ fn is_json(headers: &HeaderMap) -> Result<(), Answer> {
     Err(error(StatusCode::UNSUPPORTED_MEDIA_TYPE, RpcCode::InvalidRequest, message))
 }
 
-fn is_one_message(bytes: &[u8]) -> Result<(), Answer> {
+/// A version in the header alone is checked here; one in the message is the library's, which compares the two.
+fn is_spoken(headers: &HeaderMap, message: &Map<String, Value>) -> Result<(), Answer> {
+    let Some(header) = headers.get("mcp-protocol-version") else { return Ok(()) };
+    let said = String::from_utf8_lossy(header.as_bytes());
+    let known = ProtocolVersion::KNOWN_VERSIONS.iter().any(|version| version.as_str() == said);
+    let meta = message.get("params").and_then(|params| params.get("_meta"));
+    if known || meta.is_some_and(|meta| meta.get("io.modelcontextprotocol/protocolVersion").is_some()) {
+        return Ok(());
+    }
+    Err(unsupported_version(message.get("id"), &said))
+}
+
+fn one_message(bytes: &[u8]) -> Result<Map<String, Value>, Answer> {
     let invalid = |message: &str| Err(error(StatusCode::BAD_REQUEST, RpcCode::InvalidRequest, message));
     let value: Value = serde_json::from_slice(bytes).map_err(|failed| {
         let message = format!("the body is not JSON: {failed}");
@@ -110,7 +123,7 @@ fn is_one_message(bytes: &[u8]) -> Result<(), Answer> {
         None => return invalid("the message lacks a method"),
     }
     match message.get("params") {
-        None | Some(Value::Object(_)) => Ok(()),
+        None | Some(Value::Object(_)) => Ok(message),
         Some(_) => invalid("params is an object"),
     }
 }

@@ -56,7 +56,7 @@ where
         Arc::new(NeverSessionManager::default()),
         protocol(app),
     );
-    Ok(service.handle(Request::from_parts(parts, Full::new(message))).await)
+    Ok(rpc::in_json(service.handle(Request::from_parts(parts, Full::new(message))).await).await)
 }
 
 fn protocol(app: &App) -> StreamableHttpServerConfig {

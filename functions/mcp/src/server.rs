@@ -1,12 +1,14 @@
 //! One node as an MCP server, made for one request.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use analyst::{Failure, Kind};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, Implementation, JsonObject, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
+    Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use state::{LiveFlow, Node};
@@ -43,14 +45,26 @@ impl Server {
         BuiltIn::offered(&self.node.actions).find(|tool| tool.name() == name)
     }
 
-    async fn work(&self, tool: BuiltIn, given: &JsonObject) -> Done {
+    /// Does a tool's work to its end, or until the caller has left.
+    async fn work(&self, tool: BuiltIn, given: &JsonObject, left: impl Future<Output = ()>) -> Done {
         let secret_id = match self.app.secret_id(&self.live, &self.node) {
             Ok(secret_id) => secret_id,
             Err(failure) => return Done { result: Err(failure), report: Report::default() },
         };
-        let scope = self.app.scope(&self.node);
-        let work = Work { app: &self.app, node: &self.node, secret_id, scope, latest: self.latest };
-        tool.call(given, &work).await
+        let work = Work {
+            app: &self.app,
+            node: &self.node,
+            secret_id,
+            scope: self.app.scope(&self.node),
+            latest: self.latest,
+            report: Mutex::default(),
+        };
+        // Dropping the call cancels its statement.
+        let result = tokio::select! {
+            result = tool.call(given, &work) => result,
+            () = left => Err(Failure::new(Kind::Plumbing, "caller_left", "the caller left before the answer was there")),
+        };
+        work.done(result)
     }
 }
 
@@ -93,11 +107,8 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(message, None));
         };
         let given = request.arguments.unwrap_or_default();
-        // Dropping the work cancels its statement; the context ends when the caller's connection does.
-        let done = tokio::select! {
-            done = self.work(tool, &given) => done,
-            () = context.ct.cancelled() => return Err(ErrorData::internal_error("the caller left", None)),
-        };
+        // The context ends when the caller's connection does.
+        let done = self.work(tool, &given, context.ct.cancelled()).await;
         let sql_hash = done.report.sql.as_deref().map(pins::sql_hash);
         let subject = Subject {
             workspace: &self.workspace,
@@ -108,5 +119,35 @@ impl ServerHandler for Server {
         };
         begun.write(&self.app, &subject, &done, sql_hash.as_deref());
         Ok(tool_result(done, sql_hash.as_deref()).into())
+    }
+
+    /// What the library knows no method for, or not with such params.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = &request.method;
+        let version = context.protocol_version().unwrap_or(ProtocolVersion::LATEST_WITH_INITIALIZE);
+        let Some(params) = params_of(method, &version) else {
+            let message =
+                format!("there is no method `{method}`; this server offers tools/list and tools/call");
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
+        };
+        let message = format!("{method} cannot be read with these params: it takes {params}");
+        Err(ErrorData::invalid_params(message, None))
+    }
+}
+
+/// What the methods that are served take.
+fn params_of(method: &str, version: &ProtocolVersion) -> Option<&'static str> {
+    match method {
+        "initialize" | "ping" if !version.has_initialize() => None,
+        "initialize" => Some("`protocolVersion`, `capabilities`, and `clientInfo` with `name` and `version`"),
+        "server/discover" => Some("`_meta` with the protocol version and the client's capabilities"),
+        "tools/list" => Some("at most `cursor`, a string"),
+        "tools/call" => Some("`name`, a string, and `arguments`, an object"),
+        "ping" => Some("none"),
+        _ => None,
     }
 }

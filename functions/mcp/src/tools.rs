@@ -7,6 +7,8 @@ mod describe;
 mod query;
 mod schema;
 
+use std::sync::{Mutex, PoisonError};
+
 use analyst::{Failure, Scope};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
@@ -97,13 +99,13 @@ impl BuiltIn {
     }
 
     /// Does the work.
-    pub(crate) async fn call(self, given: &JsonObject, work: &Work<'_>) -> Done {
+    pub(crate) async fn call(self, given: &JsonObject, work: &Work<'_>) -> Result<Value, Failure> {
         match self {
             Self::Query => query::call(given, work).await,
-            Self::Describe => Done::about(describe::call(given, work).await),
-            Self::ListSchemas => Done::about(catalog::list_schemas(given, work).await),
-            Self::ListTables => Done::about(catalog::list_tables(given, work).await),
-            Self::DescribeTable => Done::about(catalog::describe_table(given, work).await),
+            Self::Describe => describe::call(given, work).await,
+            Self::ListSchemas => catalog::list_schemas(given, work).await,
+            Self::ListTables => catalog::list_tables(given, work).await,
+            Self::DescribeTable => catalog::describe_table(given, work).await,
         }
     }
 }
@@ -132,6 +134,8 @@ pub(crate) struct Work<'a> {
     pub(crate) scope: Scope,
     /// When the answer must be on its way, whatever the caller asks for.
     pub(crate) latest: Instant,
+    /// What is known of the call so far, even if it never ends.
+    pub(crate) report: Mutex<Report>,
 }
 
 /// A finished call.
@@ -150,15 +154,21 @@ pub(crate) struct Report {
     pub(crate) lane: Option<&'static str>,
 }
 
-impl Done {
-    /// A call that ran no statement of the caller's.
-    fn about(result: Result<Value, Failure>) -> Self {
-        let bytes = result.as_ref().map_or(0, |value| value.to_string().len() as u64);
-        Self { result, report: Report { bytes, ..Report::default() } }
-    }
-}
-
 impl Work<'_> {
+    /// Adds to what is known of the call.
+    pub(crate) fn report(&self, add: impl FnOnce(&mut Report)) {
+        add(&mut self.report.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The call, ended.
+    pub(crate) fn done(self, result: Result<Value, Failure>) -> Done {
+        let mut report = self.report.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let (None, Ok(value)) = (&report.sql, &result) {
+            report.bytes = value.to_string().len() as u64;
+        }
+        Done { result, report }
+    }
+
     /// The moment at which a call that may take `seconds` ends.
     fn deadline(&self, seconds: u32) -> Instant {
         let own = Instant::now() + std::time::Duration::from_secs(u64::from(seconds));

@@ -13,6 +13,10 @@ pub(crate) async fn tables<const N: usize>(
     asks: [(&'static str, Vec<Option<String>>); N],
     deadline: Instant,
 ) -> Result<[Table; N], Failure> {
+    if asks.iter().flat_map(|(_, parameters)| parameters).flatten().any(|text| text.contains('\0')) {
+        let failure = Failure::argument("a name holds a NUL character, which PostgreSQL cannot take");
+        return Err(failure.hinting("leave the character out"));
+    }
     let asks = asks.map(|(sql, parameters)| Ask { sql, parameters });
     let path = SearchPath::new(["pg_catalog"]).map_err(|error| internal(&error))?;
     let tables = connection.catalog(&asks, Some(&path), deadline).await.map_err(failed_read)?;

@@ -101,7 +101,7 @@ pub struct ColumnView {
     /// The default's expression, or a generated column's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// `identity always`, `identity by default` or `stored expression`.
+    /// `identity always`, `identity by default` or `expression`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generated: Option<&'static str>,
     /// Its comment.
@@ -261,35 +261,34 @@ fn schema(row: Vec<Option<String>>) -> Option<Schema> {
     Some(Schema { name: name?, relations: relations?.parse().ok()?, comment })
 }
 
-/// The query gives one row more than the limit asks for, so that the end shows; the byte limit may end a page sooner.
+/// As many tables of the answer as fit into the bytes of a list.
 fn page(rows: Table, offset: u64) -> Tables {
     let mut page = Tables { tables: Vec::new(), total: 0, truncated: false, next_offset: None };
     let mut bytes = 0;
     for row in rows {
-        let Some((listed, total)) = listed(row) else { continue };
+        let mut row = row.into_iter();
+        page.total = row.next().flatten().and_then(|total| total.parse().ok()).unwrap_or(0);
+        let Some(listed) = listed(row.collect()) else { continue };
         bytes += serde_json::to_string(&listed).map_or(0, |json| json.len() + 1);
-        page.total = total;
         if bytes > LIST_BYTES && !page.tables.is_empty() {
             break;
         }
         page.tables.push(listed);
     }
-    let next = offset + page.tables.len() as u64;
+    let next = offset.saturating_add(page.tables.len() as u64);
     page.truncated = next < page.total;
     page.next_offset = page.truncated.then_some(next);
     page
 }
 
-fn listed(row: Vec<Option<String>>) -> Option<(Listed, u64)> {
-    let [name, kind, columns, estimate, children, comment, total] =
-        <[Option<String>; 7]>::try_from(row).ok()?;
-    let listed = Listed {
+fn listed(row: Vec<Option<String>>) -> Option<Listed> {
+    let [name, kind, columns, estimate, children, comment] = <[Option<String>; 6]>::try_from(row).ok()?;
+    Some(Listed {
         name: name?,
         kind: kind_word(&kind?),
         columns: columns?.parse().ok()?,
         estimated_rows: estimate.and_then(|rows| rows.parse().ok()),
         children: children.and_then(|count| count.parse().ok()),
         comment,
-    };
-    Some((listed, total?.parse().ok()?))
+    })
 }

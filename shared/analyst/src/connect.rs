@@ -27,17 +27,25 @@ pub struct SecretText {
 /// A secret being read.
 pub type Reading<'a> = Pin<Box<dyn Future<Output = Result<SecretText, Failure>> + Send + 'a>>;
 
+/// A connection, and what an operator should know of the way to it.
+pub struct Opened {
+    /// The connection.
+    pub connection: Connection,
+    /// Sentences about the secret and its TLS; none holds a value of it.
+    pub warnings: Vec<String>,
+}
+
 /// Opens a connection with the secret that `read` gives. Where the server refuses the password, the secret is read
 /// again, first as it is now, then as a rotation will leave it, and tried once more.
 pub async fn open<'a>(
     read: &(dyn Fn(Stage) -> Reading<'a> + Sync),
     options: ConnectOptions,
-) -> Result<Connection, Failure> {
+) -> Result<Opened, Failure> {
     let first = read(Stage::Current).await?;
     let refused = match connect(&first, options).await {
         Err(Attempt::PasswordRefused(failure)) => failure,
         Err(Attempt::Failed(failure)) => return Err(failure),
-        Ok(connection) => return Ok(connection),
+        Ok(opened) => return Ok(opened),
     };
     let again = read(Stage::Current).await?;
     let second = if again.version == first.version { read(Stage::Pending).await.ok() } else { Some(again) };
@@ -62,7 +70,7 @@ impl Attempt {
     }
 }
 
-async fn connect(secret: &SecretText, options: ConnectOptions) -> Result<Connection, Attempt> {
+async fn connect(secret: &SecretText, options: ConnectOptions) -> Result<Opened, Attempt> {
     let target = Target::parse(&secret.text).map_err(|error| {
         let failure = Failure::new(
             Kind::Plumbing,
@@ -73,11 +81,12 @@ async fn connect(secret: &SecretText, options: ConnectOptions) -> Result<Connect
             failure.hinting("the operator mends the secret: a postgresql:// URL, or JSON as RDS writes it"),
         )
     })?;
-    Connection::open(&target, options).await.map_err(|error| {
+    let connection = Connection::open(&target, options).await.map_err(|error| {
         let refused = error.is_login_failure();
         let failure = failed_connect(&error);
         if refused { Attempt::PasswordRefused(failure) } else { Attempt::Failed(failure) }
-    })
+    })?;
+    Ok(Opened { connection, warnings: target.warnings() })
 }
 
 fn failed_connect(error: &ConnectError) -> Failure {

@@ -1,8 +1,18 @@
 //! What to do next, by SQLSTATE and by the slips that agents make most.
 
-/// A hint for an error of the database about a statement; the server's own hint goes before it.
-pub(crate) fn for_error(sqlstate: &str, message: &str, sql: &str) -> Option<String> {
-    slip(sqlstate, message, sql).or_else(|| by_state(sqlstate)).map(str::to_owned)
+/// What to do about a statement that ran out of its time.
+pub(crate) const OUT_OF_TIME: &str = "the statement ran into its time limit: filter, aggregate or limit it; it will not end \
+     sooner when repeated unchanged";
+
+/// A hint for an error of the database about a statement: for a slip we know, ours; else the server's own; else ours by
+/// SQLSTATE.
+pub(crate) fn for_error(sqlstate: &str, message: &str, server: Option<String>, sql: &str) -> Option<String> {
+    // The setting that the server names is fixed here.
+    let server = server.filter(|hint| !hint.contains("datestyle"));
+    slip(sqlstate, message, sql)
+        .map(str::to_owned)
+        .or(server)
+        .or_else(|| by_state(sqlstate).map(str::to_owned))
 }
 
 fn slip(sqlstate: &str, message: &str, sql: &str) -> Option<&'static str> {
@@ -53,10 +63,7 @@ pub(crate) fn by_state(sqlstate: &str) -> Option<&'static str> {
             "nothing can be written: calls run in a read-only transaction, and the login, the server's default or a replica \
              may forbid writing too"
         }
-        "57014" => {
-            "the statement ran into its time limit: filter, aggregate or limit it; it will not end sooner when repeated \
-             unchanged"
-        }
+        "57014" => "somebody cancelled the statement on the server: try once more, or ask for less",
         "55P03" => "another transaction holds a lock on the relation: try again in a moment",
         "40001" | "40P01" => "the server gave another transaction precedence: try again",
         "53200" | "53100" | "54001" => "the statement needs more than the server has: make it simpler",
@@ -90,6 +97,7 @@ mod tests {
         let hint = for_error(
             "42703",
             "column \"total\" does not exist",
+            None,
             "SELECT a+b AS total FROM t WHERE total > 1",
         );
         assert!(hint.unwrap().contains("not visible in WHERE"));
@@ -97,14 +105,22 @@ mod tests {
 
     #[test]
     fn a_missing_column_that_is_no_alias_points_to_describe() {
-        let hint =
-            for_error("42703", "column \"tot\" does not exist", "SELECT a+b AS total FROM t WHERE tot > 1");
+        let sql = "SELECT a+b AS total FROM t WHERE tot > 1";
+        let hint = for_error("42703", "column \"tot\" does not exist", None, sql);
         assert!(hint.unwrap().contains("`describe`"));
     }
 
     #[test]
-    fn rounding_a_double_gets_its_cast() {
-        let hint = for_error("42883", "function round(double precision, integer) does not exist", "SELECT 1");
-        assert!(hint.unwrap().contains("::numeric"));
+    fn a_slip_is_told_ahead_of_what_the_server_advises() {
+        let message = "function round(double precision, integer) does not exist";
+        let server = Some("You might need to add explicit type casts.".to_owned());
+        assert!(for_error("42883", message, server.clone(), "SELECT 1").unwrap().contains("::numeric"));
+        assert_eq!(for_error("42883", "function f() does not exist", server.clone(), "SELECT 1"), server);
+    }
+
+    #[test]
+    fn advice_about_a_setting_that_is_fixed_is_not_passed_on() {
+        let server = Some("Perhaps you need a different \"datestyle\" setting.".to_owned());
+        assert!(for_error("22008", "out of range", server, "SELECT 1").unwrap().contains("YYYY-MM-DD"));
     }
 }

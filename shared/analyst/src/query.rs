@@ -14,15 +14,18 @@ use crate::failure::{Failure, Kind};
 use crate::hint;
 use crate::scope::Scope;
 
-/// Bytes of a statement's text form that are read at most, for each byte of JSON that may be shown. JSON is seldom shorter
-/// than PostgreSQL's text: only where the text of a `json` holds blanks.
-const RAW_BYTES_A_JSON_BYTE: usize = 2;
+/// Bytes of a statement's result that are kept at most, for each byte of JSON that may be shown. JSON can be shorter: what
+/// is kept of a cut value is four times what is shown of it, and a digit and its comma are counted as nine bytes.
+const RAW_BYTES_A_JSON_BYTE: usize = 5;
 
 /// The server cut a name to its 63 bytes: two columns may now have one name.
 const NAME_CUT: &str = "42622";
 
 /// Bytes of the longest character.
 const MOST_UTF8_BYTES: usize = 4;
+
+/// Characters of a server's message or hint that are passed on.
+const MESSAGE_CHARS: usize = 1_000;
 
 /// A statement to run, as a caller asks for it.
 #[derive(Debug)]
@@ -92,7 +95,12 @@ where
     Open: AsyncFnOnce() -> Result<Connection, Failure>,
 {
     let started = Clock::now();
-    let rules = Rules { selection: scope.selection(), row_limit: RowLimit::new(ask.rows) };
+    let rules = Rules {
+        selection: scope.selection(),
+        allowed_functions: Vec::new(),
+        allowed_foreign_tables: Vec::new(),
+        row_limit: RowLimit::new(ask.rows),
+    };
     let statement = match guard::check(ask.sql, &rules) {
         Verdict::Admitted(statement) => statement,
         Verdict::Refused(refusal) => return Err(refusal.into()),
@@ -178,7 +186,7 @@ pub(crate) fn failed_read(error: ReadError) -> Failure {
     match error {
         ReadError::Own(error) => {
             let message =
-                format!("the database did not answer a question about its catalog: {}", error.message);
+                format!("the database did not answer a question about its catalog: {}", one_line(&error.message));
             Failure::new(Kind::Plumbing, error.sqlstate, message)
         }
         other => failed(&other),
@@ -189,9 +197,11 @@ pub(crate) fn failed_read(error: ReadError) -> Failure {
 fn failed_statement(error: ReadError, sql: &str) -> Failure {
     match error {
         ReadError::Server(error) => {
-            let hint = error.hint.or_else(|| hint::for_error(&error.sqlstate, &error.message, sql));
+            let hint = hint::for_error(&error.sqlstate, &error.message, error.hint, sql);
+            let hint = hint.as_deref().map(one_line);
             let kind = if about_the_server(&error.sqlstate) { Kind::Plumbing } else { Kind::Statement };
-            Failure { hint, position: error.position, ..Failure::new(kind, error.sqlstate, error.message) }
+            let message = one_line(&error.message);
+            Failure { hint, position: error.position, ..Failure::new(kind, error.sqlstate, message) }
         }
         other => failed(&other),
     }
@@ -204,17 +214,29 @@ fn failed(error: &ReadError) -> Failure {
         }
         ReadError::ParameterNul { .. } => (Kind::Argument, Some("leave the character out")),
         ReadError::Unsendable(_) => (Kind::Argument, Some("send a shorter statement, or fewer parameters")),
-        ReadError::Deadline { .. } => (Kind::Statement, hint::by_state("57014")),
+        ReadError::Deadline { .. } => (Kind::Statement, Some(hint::OUT_OF_TIME)),
         ReadError::Lost { .. } | ReadError::Protocol { .. } | ReadError::Unusable => {
             (Kind::Plumbing, Some("try once more; the server's log says why the connection ended"))
         }
         ReadError::Server(_) | ReadError::Own(_) | ReadError::TooLarge { .. } => (Kind::Plumbing, None),
     };
-    let failure = Failure::new(kind, error.code().to_owned(), error.to_string()).logging(chain(error));
+    // Whichever clock ran out first, the server's or ours: for a caller it is the server's answer.
+    let code = if matches!(error, ReadError::Deadline { .. }) { "57014" } else { error.code() };
+    let failure = Failure::new(kind, code.to_owned(), error.to_string()).logging(chain(error));
     match hint {
         Some(hint) => failure.hinting(hint),
         None => failure,
     }
+}
+
+/// The server's words on one line, and no more of them than a caller reads: they may quote a whole value.
+fn one_line(text: &str) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = line.char_indices().nth(MESSAGE_CHARS) {
+        line.truncate(end);
+        line.push('…');
+    }
+    line
 }
 
 /// Classes 08 (connection), 53 (resources), 57P (operator intervention), 58 (system) and XX (internal) tell of the

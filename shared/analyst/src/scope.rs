@@ -33,7 +33,7 @@ impl Scope {
         if self.relations.is_empty() {
             return guard::Selection::Everything;
         }
-        guard::Selection::Only(self.relations.iter().map(ToString::to_string).collect())
+        guard::Selection::Only(self.relations.iter().map(object_name).collect())
     }
 
     /// The selection as two parallel array literals for a catalog query; none where everything is selected.
@@ -45,6 +45,10 @@ impl Scope {
             self.relations.iter().map(|relation| (relation.schema(), relation.name())).unzip();
         (Some(array_literal(&schemas)), Some(array_literal(&names)))
     }
+}
+
+fn object_name(name: &RelationName) -> guard::facts::ObjectName {
+    guard::facts::ObjectName { schema: name.schema().to_owned(), name: name.name().to_owned() }
 }
 
 /// A `text[]` in PostgreSQL's own notation, every element quoted.

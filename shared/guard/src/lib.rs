@@ -1,16 +1,22 @@
 #![doc = include_str!("../README.md")]
 
 mod admitted;
+mod builtin;
 mod explain;
+mod extension;
+pub mod facts;
+mod judge;
 mod local;
 mod parse;
 mod rules;
 mod show;
 mod sieve;
 mod text;
+mod tree;
 mod verdict;
 
 pub use admitted::{Admitted, Shape};
+pub use judge::{Clear, Judgement, Step};
 pub use rules::{RowLimit, Rules, Selection};
 pub use text::MAX_TEXT_BYTES;
 pub use verdict::{Code, Finding, Refusal, Verdict};
@@ -18,8 +24,8 @@ pub use verdict::{Code, Finding, Refusal, Verdict};
 /// Judges one statement as a caller sent it.
 ///
 /// ```
-/// use guard::{RowLimit, Rules, Selection, Verdict};
-/// let rules = Rules { selection: Selection::Everything, row_limit: RowLimit::new(100) };
+/// use guard::{RowLimit, Rules, Verdict};
+/// let rules = Rules::open(RowLimit::new(100));
 /// assert!(matches!(guard::check("SELECT 1", &rules), Verdict::Admitted(_)));
 /// assert!(matches!(guard::check("DELETE FROM t", &rules), Verdict::Refused(_)));
 /// ```

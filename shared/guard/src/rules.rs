@@ -1,10 +1,16 @@
 //! What a node lets its callers do, as far as the guard decides it.
 
+use crate::facts::ObjectName;
+
 /// The rules under which one statement is judged.
 #[derive(Debug, Clone)]
 pub struct Rules {
     /// Which relations the statement may name.
     pub selection: Selection,
+    /// Functions that the owner of the node vouches for.
+    pub allowed_functions: Vec<ObjectName>,
+    /// Foreign tables of postgres_fdw that may be read though another server's rights count for them.
+    pub allowed_foreign_tables: Vec<ObjectName>,
     /// Rows that the wrapped statement may return at most.
     pub row_limit: RowLimit,
 }
@@ -14,13 +20,26 @@ pub struct Rules {
 pub enum Selection {
     /// Nothing is ticked: every relation that the login can read.
     Everything,
-    /// Only these, as schema-qualified names in PostgreSQL's quoting.
-    Only(Vec<String>),
+    /// Only these.
+    Only(Vec<ObjectName>),
 }
 
 /// The `LIMIT` of the wrapped statement: one row more than a page shows, so that `truncated` is exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLimit(u32);
+
+impl Rules {
+    /// No selection and nothing allowed by name.
+    pub fn open(row_limit: RowLimit) -> Self {
+        let nothing = Vec::new;
+        Self {
+            selection: Selection::Everything,
+            allowed_functions: nothing(),
+            allowed_foreign_tables: nothing(),
+            row_limit,
+        }
+    }
+}
 
 impl RowLimit {
     /// A limit of `shown` rows and the one that tells whether there are more.

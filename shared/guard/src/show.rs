@@ -39,6 +39,12 @@ const SETTINGS: &[&str] = &[
     "work_mem",
 ];
 
+/// Whether a setting may be told, by SHOW or by `current_setting`.
+pub(crate) fn is_listed(name: &str) -> bool {
+    let asked = name.to_ascii_lowercase();
+    SETTINGS.iter().any(|setting| *setting == asked)
+}
+
 pub(crate) fn judge(name: &str) -> Result<Admitted, Refusal> {
     let asked = name.to_ascii_lowercase();
     if let Some(setting) = SETTINGS.iter().find(|setting| **setting == asked) {

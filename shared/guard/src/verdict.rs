@@ -114,6 +114,26 @@ pub enum Code {
     ShowSetting,
     /// The selection cannot be checked on this connection.
     SelectionUnchecked,
+    /// A node or field of PostgreSQL's tree that is not known here.
+    UnknownNode,
+    /// An object that the statement uses was not found when it was looked up.
+    ObjectGone,
+    /// A relation that is not ticked.
+    RelationNotSelected,
+    /// A relation of PostgreSQL's own that is not listed.
+    SystemRelation,
+    /// A foreign table that is not allowed by name.
+    ForeignTable,
+    /// A built-in function that may reach outside the statement.
+    BuiltinRefused,
+    /// A user's function that does more than compute.
+    UserFunction,
+    /// A function or expression that reads a relation.
+    FunctionReads,
+    /// A function of an extension that is not listed.
+    ExtensionFunction,
+    /// `regclass` and its kin while a selection is set.
+    TypeNamesObjects,
 }
 
 impl Code {
@@ -137,6 +157,16 @@ impl Code {
             Self::NotWithSelection => "not_with_selection",
             Self::ShowSetting => "show_setting",
             Self::SelectionUnchecked => "selection_unchecked",
+            Self::UnknownNode => "unknown_node",
+            Self::ObjectGone => "object_gone",
+            Self::RelationNotSelected => "relation_not_selected",
+            Self::SystemRelation => "system_relation",
+            Self::ForeignTable => "foreign_table",
+            Self::BuiltinRefused => "builtin_refused",
+            Self::UserFunction => "user_function",
+            Self::FunctionReads => "function_reads",
+            Self::ExtensionFunction => "extension_function",
+            Self::TypeNamesObjects => "type_names_objects",
         }
     }
 }

@@ -43,10 +43,14 @@ pub(crate) enum ChannelBinding {
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum TargetError {
     /// Neither of the two forms.
-    #[error("the secret is neither a `postgres://` or `postgresql://` URL nor a JSON object with `host`, `port`, `username`, `password`, `dbname`")]
+    #[error(
+        "the secret is neither a `postgres://` or `postgresql://` URL nor a JSON object with `host`, `port`, `username`, `password`, `dbname`"
+    )]
     Form,
     /// JSON that does not parse, or is no flat object.
-    #[error("the secret is no valid JSON object: write `host`, `port`, `username`, `password`, `dbname` as strings, `port` may be a number")]
+    #[error(
+        "the secret is no valid JSON object: write `host`, `port`, `username`, `password`, `dbname` as strings, `port` may be a number"
+    )]
     Json,
     /// No host.
     #[error("the secret names no host: a host name or address is needed, there is no default")]
@@ -55,19 +59,27 @@ pub enum TargetError {
     #[error("the secret names no user")]
     NoUser,
     /// Several hosts.
-    #[error("the secret names several hosts: name one, for example the pooler or the cluster's reader endpoint")]
+    #[error(
+        "the secret names several hosts: name one, for example the pooler or the cluster's reader endpoint"
+    )]
     SeveralHosts,
     /// A folder of a Unix socket.
     #[error("the secret's host is a path: Unix sockets are not supported, name a host or an address")]
     UnixSocket,
     /// A host that is neither a name nor an address.
-    #[error("the secret's host is no host name and no address: an IPv6 address stands in brackets, the port goes into `port`")]
+    #[error(
+        "the secret's host is no host name and no address: an IPv6 address stands in brackets, the port goes into `port`"
+    )]
     BadHost,
     /// A port that is no number from 1 to 65535.
-    #[error("the secret's port is no number from 1 to 65535: characters like `:`, `/`, `?` and `@` in a password are written as `%3A`, `%2F`, `%3F`, `%40`")]
+    #[error(
+        "the secret's port is no number from 1 to 65535: characters like `:`, `/`, `?` and `@` in a password are written as `%3A`, `%2F`, `%3F`, `%40`"
+    )]
     BadPort,
     /// A `/` or `@` where the database name or an option should be.
-    #[error("the secret holds a bare `@` or `/` after its host: characters like `/`, `?` and `@` in a user, password or database name are written as `%2F`, `%3F`, `%40`")]
+    #[error(
+        "the secret holds a bare `@` or `/` after its host: characters like `/`, `?` and `@` in a user, password or database name are written as `%2F`, `%3F`, `%40`"
+    )]
     Unencoded,
     /// A `%` that starts no two hex digits, or bytes that are no UTF-8.
     #[error("the secret holds a `%` that starts no percent code: a literal `%` is written as `%25`")]
@@ -190,7 +202,8 @@ impl Target {
         self.options.warnings(&self.host)
     }
 
-    pub(crate) fn password(&self) -> Option<&Password> {
+    /// The password, for the login alone.
+    pub fn password(&self) -> Option<&Password> {
         self.password.as_ref()
     }
 

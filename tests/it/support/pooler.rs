@@ -1,1 +1,85 @@
-//! placeholder
+//! PgBouncer in front of a server, with a transaction as the unit that gets a server connection.
+
+use std::{
+    fs,
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    path::Path,
+    thread,
+    time::Duration,
+};
+
+use local::{
+    embedded::{SUPERUSER, random_word},
+    supervised::{Account, Program, Supervised, temporary},
+};
+
+use super::TestServer;
+
+const PGBOUNCER: &str = "/usr/sbin/pgbouncer";
+
+/// A running pooler; it ends with its value. Any login of the server may come through it.
+pub(crate) struct Pooler {
+    pub(crate) port: u16,
+    program: Supervised,
+}
+
+impl Pooler {
+    /// Starts one. At most `size` server connections a user and database.
+    pub(crate) fn start(server: &TestServer, size: u16) -> Self {
+        assert!(
+            Path::new(PGBOUNCER).is_file(),
+            "there is no {PGBOUNCER}: run scripts/test, which installs it"
+        );
+        let account = Account::for_programs(None).unwrap();
+        let folder = temporary().join(format!("pinguard-{}", random_word().unwrap()));
+        fs::create_dir(&folder).unwrap();
+        let port = free_port();
+        // PgBouncer looks every login up by the superuser, and shows the server what the client proved to it.
+        let settings = format!(
+            "[databases]\n* = host=127.0.0.1 port={} auth_user={SUPERUSER}\n\
+             [pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n\
+             auth_type = scram-sha-256\nauth_file = {}\nauth_user = {SUPERUSER}\n\
+             pool_mode = transaction\ndefault_pool_size = {size}\n",
+            server.port(),
+            folder.join("users").display(),
+        );
+        let users = format!("\"{SUPERUSER}\" \"{}\"\n", server.server.password());
+        fs::write(folder.join("pgbouncer.ini"), settings).unwrap();
+        fs::write(folder.join("users"), users).unwrap();
+        if let Some(account) = account {
+            account.own(&folder).unwrap();
+        }
+        let mut program = Supervised::start(Program {
+            path: Path::new(PGBOUNCER),
+            arguments: vec![folder.join("pgbouncer.ini").into()],
+            account,
+            folder: &folder,
+            log: folder.join("log"),
+            stop_signal: "TERM",
+            scratch: Some(&folder),
+        })
+        .unwrap();
+        for _ in 0..500 {
+            if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
+                return Self { port, program };
+            }
+            assert!(!program.ended().unwrap(), "PgBouncer did not start: {}", program.output());
+            thread::sleep(Duration::from_millis(10));
+        }
+        panic!("PgBouncer does not listen: {}", program.output());
+    }
+
+    /// The URL of the server, through this pooler.
+    pub(crate) fn through(&self, url: &str, server_port: u16) -> String {
+        url.replacen(&format!(":{server_port}/"), &format!(":{}/", self.port), 1)
+    }
+
+    /// The pooler's log up to now.
+    pub(crate) fn log(&self) -> String {
+        self.program.output()
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}

@@ -8,10 +8,8 @@ use std::{
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use super::{
-    account::{Account, open_to_all},
-    folder::{make_or_own, within_reach},
-};
+use super::folder::{make_or_own, within_reach};
+use crate::supervised::open_to_all;
 
 /// The majors that pinguard is tested on.
 const OLDEST: u16 = 14;
@@ -86,8 +84,8 @@ impl Binaries {
     }
 
     /// These, or a copy where the account that is to run them cannot come to them.
-    pub(super) fn reachable_for(&self, account: Option<&Account>) -> Result<Self> {
-        if account.is_none() || open_to_all(&self.bin) {
+    pub(super) fn reachable(&self) -> Result<Self> {
+        if open_to_all(&self.bin) {
             return Ok(self.clone());
         }
         let original = self.bin.parent().context("the PostgreSQL programs lie in no folder")?;

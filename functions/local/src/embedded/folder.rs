@@ -8,10 +8,8 @@ use std::{
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::{
-    account::{Account, open_to_all},
-    random_word,
-};
+use super::random_word;
+use crate::supervised::{Account, open_to_all, temporary};
 
 /// Where a server lives.
 #[derive(Debug, Clone)]
@@ -29,8 +27,8 @@ impl Home {
         self.place().and_then(|place| major_of(&place))
     }
 
-    pub(super) fn data_owner(&self) -> Option<Account> {
-        self.place().and_then(|place| Account::owner_of(&data_of(&place)))
+    pub(super) fn data(&self) -> Option<PathBuf> {
+        self.place().map(|place| data_of(&place))
     }
 
     fn place(&self) -> Option<PathBuf> {
@@ -49,28 +47,25 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    pub(super) fn open(home: Home, account: Option<&Account>) -> Result<Self> {
-        let folder = match home {
-            Home::Throwaway => {
-                let path = std::env::temp_dir().join(format!("pinguard-{}", random_word()?));
+    pub(super) fn open(home: &Home, account: Option<Account>) -> Result<Self> {
+        match home.place() {
+            None => {
+                let path = temporary().join(format!("pinguard-{}", random_word()?));
                 make(&path)?;
                 // Its own account removes it in the end.
                 account.map_or(Ok(()), |account| account.own(&path))?;
-                Self { path, throwaway: true }
+                Ok(Self { path, throwaway: true })
             }
-            Home::At(given) => {
-                let given = std::path::absolute(&given)
-                    .with_context(|| format!("cannot use {} as a data folder", given.display()))?;
-                let path = within_reach(&given);
-                if path == given {
-                    fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
-                } else {
+            Some(path) => {
+                // One that moved has a name that others may have taken.
+                if path.parent() == Some(&temporary()) {
                     make_or_own(&path)?;
+                } else {
+                    fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
                 }
-                Self { path, throwaway: false }
+                Ok(Self { path, throwaway: false })
             }
-        };
-        Ok(folder)
+        }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -98,28 +93,26 @@ impl Folder {
         major_of(&self.path)
     }
 
-    pub(super) fn read_log(&self) -> String {
-        fs::read(self.log()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
-    }
-
     /// What the server says about itself: process, folder, start time, port, …, and on the eighth line its state.
     pub(super) fn process_file(&self) -> String {
         fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default()
     }
 
-    /// What is to be removed in the end; empty for nothing.
-    pub(super) fn scratch(&self) -> &Path {
-        if self.throwaway { &self.path } else { Path::new("") }
+    /// What is to be removed in the end.
+    pub(super) fn scratch(&self) -> Option<&Path> {
+        self.throwaway.then_some(&self.path)
     }
 
     /// A throwaway server need not tidy up its data.
     pub(super) const fn stop_signal(&self) -> &'static str {
         if self.throwaway { "QUIT" } else { "INT" }
     }
+}
 
-    /// Removes what no server will come to remove.
-    pub(super) fn discard(&self) {
+impl Drop for Folder {
+    fn drop(&mut self) {
         if self.throwaway {
+            // Whoever ran a program here removed it already.
             let _ = fs::remove_dir_all(&self.path);
         }
     }
@@ -139,14 +132,13 @@ fn major_of(place: &Path) -> Option<u16> {
     fs::read_to_string(data_of(place).join("PG_VERSION")).ok()?.trim().parse().ok()
 }
 
-/// The path itself where every account can come to it or PostgreSQL runs as ourselves; else one of the same name below
-/// the temporary folder.
+/// The path itself where the server's account can come to it, else one named after it in the temporary folder.
 pub(super) fn within_reach(path: &Path) -> PathBuf {
-    if !rustix::process::geteuid().is_root() || open_to_all(path) {
+    if open_to_all(path) {
         return path.to_owned();
     }
     let name: Vec<_> = path.iter().skip(1).map(|part| part.to_string_lossy()).collect();
-    std::env::temp_dir().join(format!("pinguard-{}", name.join("-")))
+    temporary().join(format!("pinguard-{}", name.join("-")))
 }
 
 fn make(path: &Path) -> Result<()> {

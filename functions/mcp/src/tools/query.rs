@@ -8,7 +8,7 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 
 use super::schema::{input, list, object_of, output, text, truth, whole, word};
-use super::{Done, Listed, Report, Work};
+use super::{Listed, Work};
 use crate::arguments::Arguments;
 use crate::settings::{MOST_BYTES, MOST_ROWS, MOST_SECONDS};
 
@@ -48,9 +48,12 @@ pub(super) fn listed(scope: &Scope) -> Listed {
                 ),
                 (
                     "params",
+                    // Other kinds are taken too, but Vertex AI and others refuse a whole request over one schema without a
+                    // type, and as text every value can be sent.
                     list(
-                        "Values of $1, $2, … in order: strings, numbers, booleans, null, lists for arrays.",
-                        any(),
+                        "Values of $1, $2, … in order, as text of their types: \"7\", \"2026-01-31\", \"{a,b}\". JSON numbers, \
+                         booleans, null and lists are fine too.",
+                        text("A value."),
                     ),
                 ),
                 ("max_rows", whole("Rows at most, if fewer than the limit.", 1, Some(MOST_ROWS))),
@@ -64,7 +67,10 @@ pub(super) fn listed(scope: &Scope) -> Listed {
                 ),
                 (
                     "format",
-                    word("How rows are written; arrays when left out.", &["arrays", "objects", "table"]),
+                    word(
+                        "How rows are written; leave out for this node's own.",
+                        &["arrays", "objects", "table"],
+                    ),
                 ),
             ],
             &["sql"],
@@ -96,10 +102,6 @@ pub(super) fn listed(scope: &Scope) -> Listed {
     }
 }
 
-fn any() -> Value {
-    Value::Object(serde_json::Map::new())
-}
-
 /// A call's arguments, read.
 struct Asked<'a> {
     ask: Ask<'a>,
@@ -107,22 +109,18 @@ struct Asked<'a> {
     lowered: Vec<String>,
 }
 
-pub(super) async fn call(given: &JsonObject, work: &Work<'_>) -> Done {
-    let asked = match read(given, work) {
-        Ok(asked) => asked,
-        Err(failure) => return Done { result: Err(failure), report: Report::default() },
-    };
-    let deadline = work.deadline(asked.seconds);
-    let answer =
-        analyst::query::ask(&asked.ask, &work.scope, deadline, async || work.open(deadline).await).await;
-    let mut report = Report { sql: Some(asked.ask.sql.to_owned()), ..Report::default() };
-    let result = answer.and_then(|mut answer| {
+pub(super) async fn call(given: &JsonObject, work: &Work<'_>) -> Result<Value, Failure> {
+    let Asked { ask, seconds, lowered } = read(given, work)?;
+    work.report(|report| report.sql = Some(ask.sql.to_owned()));
+    let deadline = work.deadline(seconds);
+    let open = async || work.open(deadline).await;
+    let mut answer = analyst::query::ask(&ask, &work.scope, deadline, open).await?;
+    work.report(|report| {
         report.rows = answer.row_count as u64;
         report.bytes = answer.bytes as u64;
-        answer.notes.extend(asked.lowered);
-        Work::json(&answer)
     });
-    Done { result, report }
+    answer.notes.extend(lowered);
+    Work::json(&answer)
 }
 
 fn read<'a>(given: &'a JsonObject, work: &Work<'_>) -> Result<Asked<'a>, Failure> {

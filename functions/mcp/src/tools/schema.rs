@@ -17,7 +17,10 @@ pub(super) fn output(properties: Vec<(&str, Value)>) -> JsonObject {
     let failure = vec![
         ("error", text("What went wrong; absent when the call succeeded.")),
         ("code", text("SQLSTATE of the database, or a word of this server.")),
-        ("outcome", word("Whether the caller can mend it.", &["expected", "unexpected"])),
+        (
+            "outcome",
+            word("expected: yours to mend; unexpected: the server's trouble.", &["expected", "unexpected"]),
+        ),
         ("hint", text("What to do next.")),
         ("position", whole("Where in the statement, in characters from 1.", 1, None)),
         (

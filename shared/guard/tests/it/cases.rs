@@ -2,10 +2,15 @@
 
 use std::fmt::Write as _;
 
+use guard::facts::ObjectName;
 use guard::{RowLimit, Rules, Selection, Verdict};
 
+fn name(schema: &str, name: &str) -> ObjectName {
+    ObjectName { schema: schema.to_owned(), name: name.to_owned() }
+}
+
 fn everything() -> Rules {
-    Rules { selection: Selection::Everything, row_limit: RowLimit::new(10) }
+    Rules::open(RowLimit::new(10))
 }
 
 /// What a caller would see, or what would run.
@@ -49,7 +54,8 @@ fn what_does_not_is_refused_in_words() {
 
 #[test]
 fn with_a_selection_nothing_shows_more_than_it() {
-    let rules = Rules { selection: Selection::Only(vec!["public.t".into()]), row_limit: RowLimit::new(10) };
+    let rules =
+        Rules { selection: Selection::Only(vec![name("public", "t")]), ..Rules::open(RowLimit::new(10)) };
     for (sql, code) in [
         ("EXPLAIN SELECT 1", "not_with_selection"),
         ("SHOW search_path", "not_with_selection"),

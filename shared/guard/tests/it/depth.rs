@@ -1,9 +1,9 @@
 //! Texts that nest or chain past what a stack holds: answered, and the process lives on.
 
-use guard::{RowLimit, Rules, Selection, Verdict};
+use guard::{RowLimit, Rules, Verdict};
 
 fn verdict(sql: &str) -> Result<(), String> {
-    let rules = Rules { selection: Selection::Everything, row_limit: RowLimit::new(10) };
+    let rules = Rules::open(RowLimit::new(10));
     match guard::check(sql, &rules) {
         Verdict::Admitted(_) => Ok(()),
         Verdict::Refused(refusal) => Err(refusal.first().code.to_string()),

@@ -1,10 +1,10 @@
 //! What holds for every text.
 
-use guard::{RowLimit, Rules, Selection, Verdict};
+use guard::{RowLimit, Rules, Verdict};
 use proptest::prelude::*;
 
 fn everything() -> Rules {
-    Rules { selection: Selection::Everything, row_limit: RowLimit::new(10) }
+    Rules::open(RowLimit::new(10))
 }
 
 fn code(sql: &str) -> Option<String> {

@@ -76,10 +76,13 @@ mod tests {
     #[test]
     fn loopback_is_decided_on_the_whole_host() {
         let loopback = |text| Host::parse(text).unwrap().is_loopback();
-        for text in ["localhost", "LOCALHOST", "localhost.", "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
+        for text in
+            ["localhost", "LOCALHOST", "localhost.", "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]
+        {
             assert!(loopback(text), "{text}");
         }
-        for text in ["localhost.evil.com", "127.0.0.1.evil.com", "128.0.0.1", "::2", "127.1", "notlocalhost"] {
+        for text in ["localhost.evil.com", "127.0.0.1.evil.com", "128.0.0.1", "::2", "127.1", "notlocalhost"]
+        {
             assert!(!loopback(text), "{text}");
         }
     }

@@ -22,7 +22,8 @@ pub(super) fn parse(secret: &str) -> Result<Parts, TargetError> {
             Value::Null => continue,
             Value::String(text) => text,
             Value::Number(number) => number.to_string(),
-            Value::Bool(_) | Value::Array(_) | Value::Object(_) => return Err(TargetError::Json),
+            Value::Bool(value) => value.to_string(),
+            Value::Array(_) | Value::Object(_) => return Err(TargetError::Json),
         };
         let name = match name.as_str() {
             "username" => "user",
@@ -86,6 +87,10 @@ mod tests {
         let refused = |secret: &str| Target::parse(secret).unwrap_err();
         assert_eq!(refused("{"), TargetError::Json);
         assert_eq!(refused(r#"{"host":["a"]}"#), TargetError::Json);
+        assert!(matches!(
+            refused(r#"{"host":"h","username":"u","ssl":false}"#),
+            TargetError::OptionRefused { .. }
+        ));
         assert_eq!(refused(r#"{"username":"u","password":"p"}"#), TargetError::NoHost);
         assert_eq!(refused(r#"{"host":"h","port":1.5,"username":"u"}"#), TargetError::BadPort);
         assert_eq!(refused(r#"{"host":"h","host":"i","username":"u"}"#), TargetError::Twice("host".into()));

@@ -18,7 +18,10 @@ pub(super) struct Options {
 
 /// Options that are refused, with what to do instead.
 const REFUSED: &[(&str, &str)] = &[
-    ("options", "startup parameters break behind poolers; remove it, the node's settings cover search path and timeouts"),
+    (
+        "options",
+        "startup parameters break behind poolers; remove it, the node's settings cover search path and timeouts",
+    ),
     ("hostaddr", "name the address as `host`"),
     ("service", "service files are not read, write host, user and password out"),
     ("servicefile", "service files are not read, write host, user and password out"),
@@ -53,8 +56,10 @@ const HARMLESS: &[(&str, &[&str])] = &[
 ];
 
 /// Parts of names that may stand for weaker TLS, another login or session settings.
-const SUSPICIOUS: &[&str] =
-    &["ssl", "tls", "cert", "verif", "auth", "bind", "option", "encrypt", "secure", "trust", "gss", "krb", "encoding"];
+const SUSPICIOUS: &[&str] = &[
+    "ssl", "tls", "cert", "verif", "auth", "bind", "option", "encrypt", "secure", "trust", "gss", "krb",
+    "encoding",
+];
 
 impl Options {
     pub(super) fn parse(given: Vec<(String, String)>, host: &Host) -> Result<Self, TargetError> {
@@ -66,7 +71,7 @@ impl Options {
         let mut ignored = Vec::new();
         for (name, value) in given {
             if seen.contains(&name) {
-                return Err(TargetError::Twice(name));
+                return Err(TargetError::Twice(printable(&name)));
             }
             match name.as_str() {
                 "sslmode" => sslmode = Some(parse_sslmode(&value)?),
@@ -81,6 +86,12 @@ impl Options {
                 }
             }
             seen.push(name);
+        }
+        if root == Some(Roots::Public) && sslmode.is_some_and(|mode| mode != SslMode::VerifyFull) {
+            return Err(TargetError::OptionValue {
+                name: "sslmode",
+                accepted: "nothing but `verify-full` together with `sslrootcert=system`",
+            });
         }
         let tls_mode = tls_mode(sslmode, root.is_some(), host);
         if tls_mode == TlsMode::Plain && channel_binding == ChannelBinding::Require {
@@ -105,7 +116,8 @@ impl Options {
             }
         }
         if !self.ignored.is_empty() {
-            warnings.push(format!("options of the secret that do nothing here: `{}`", self.ignored.join("`, `")));
+            warnings
+                .push(format!("options of the secret that do nothing here: `{}`", self.ignored.join("`, `")));
         }
         warnings
     }
@@ -139,13 +151,12 @@ fn tls_mode(sslmode: Option<SslMode>, has_root: bool, host: &Host) -> TlsMode {
     match sslmode {
         Some(SslMode::Disable) => TlsMode::Plain,
         Some(SslMode::VerifyCa) => TlsMode::VerifyCa,
-        Some(SslMode::VerifyFull) => TlsMode::VerifyFull,
         // As libpq has it: a given CA is checked against.
         Some(SslMode::AllowOrPrefer | SslMode::Require) if has_root => TlsMode::VerifyCa,
         Some(SslMode::AllowOrPrefer) if host.is_loopback() => TlsMode::PlainIfNotOffered,
         Some(SslMode::AllowOrPrefer | SslMode::Require) => TlsMode::Encrypt,
         None if host.is_loopback() && !has_root => TlsMode::PlainIfNotOffered,
-        None => TlsMode::VerifyFull,
+        Some(SslMode::VerifyFull) | None => TlsMode::VerifyFull,
     }
 }
 
@@ -196,11 +207,15 @@ fn refuse_unsafe(name: &str, value: &str) -> Result<(), TargetError> {
         if values.is_empty() || values.contains(&value) {
             return Ok(());
         }
-        return refuse("with this value it is not supported or weakens the connection; `sslmode` and `sslrootcert` say how TLS is done");
+        return refuse(
+            "with this value it is not supported or weakens the connection; `sslmode` and `sslrootcert` say how TLS is done",
+        );
     }
     let lower = name.to_ascii_lowercase();
     if SUSPICIOUS.iter().any(|part| lower.contains(part)) {
-        return refuse("it may weaken TLS or the login; `sslmode`, `sslrootcert` and `channel_binding` say how these are done");
+        return refuse(
+            "it may weaken TLS or the login; `sslmode`, `sslrootcert` and `channel_binding` say how these are done",
+        );
     }
     if printable(name) != name {
         return refuse("option names are made of letters, digits, `_`, `-` and `.`");
@@ -229,7 +244,10 @@ mod tests {
     #[track_caller]
     fn refused(query: &str) -> String {
         let error = Target::parse(&format!("postgres://u:p@{FAR}/d?{query}")).unwrap_err();
-        assert!(matches!(error, TargetError::OptionRefused { .. } | TargetError::OptionValue { .. }), "{error:?}");
+        assert!(
+            matches!(error, TargetError::OptionRefused { .. } | TargetError::OptionValue { .. }),
+            "{error:?}"
+        );
         error.to_string()
     }
 
@@ -263,13 +281,19 @@ mod tests {
 
     #[test]
     fn text_inside_parameters_does_not_make_a_loopback() {
-        assert_eq!(parse(FAR, "application_name=localhost&fallback_application_name=127.0.0.1").tls_mode(), TlsMode::VerifyFull);
+        assert_eq!(
+            parse(FAR, "application_name=localhost&fallback_application_name=127.0.0.1").tls_mode(),
+            TlsMode::VerifyFull
+        );
     }
 
     #[test]
     fn foreign_options_are_ignored_and_reported_once() {
-        let target = parse(FAR, "pgbouncer=true&connection_limit=1&pool_timeout=0&schema=app&target_session_attrs=any&application_name=x&supa=base-pooler.x&keepalives=1&sslnegotiation=direct");
-        assert_eq!(target.ignored().len(), 7);
+        let target = parse(
+            FAR,
+            "pgbouncer=true&connection_limit=1&pool_timeout=0&schema=app&target_session_attrs=any&application_name=x&supa=base-pooler.x&keepalives=1&sslnegotiation=direct",
+        );
+        assert_eq!(target.ignored().len(), 8);
         assert_eq!(target.warnings().len(), 1);
         assert!(target.warnings()[0].contains("`pgbouncer`, `connection_limit`"));
     }
@@ -277,12 +301,31 @@ mod tests {
     #[test]
     fn what_weakens_the_connection_is_refused_by_name() {
         for query in [
-            "sslinsecure=true", "uselibpqcompat=true&sslmode=no-verify", "sslaccept=accept_invalid_certs",
-            "ssl=false", "sslcert=x", "sslcrl=x", "trustServerCertificate=true", "rejectUnauthorized=false",
-            "options=-c%20statement_timeout%3D0", "options=endpoint%3Dx", "hostaddr=127.0.0.1", "service=x",
-            "replication=database", "gssencmode=require", "client_encoding=LATIN1", "sslmod=disable",
-            "chanel_binding=require", "ssl_min_protocol_version=TLSv1.3", "require_auth=none",
-            "sslmode=no-verify", "sslmode=", "sslrootcert=", "channel_binding=yes", "connect_timeout=soon",
+            "sslinsecure=true",
+            "uselibpqcompat=true&sslmode=no-verify",
+            "sslaccept=accept_invalid_certs",
+            "ssl=false",
+            "sslcert=x",
+            "sslcrl=x",
+            "trustServerCertificate=true",
+            "rejectUnauthorized=false",
+            "options=-c%20statement_timeout%3D0",
+            "options=endpoint%3Dx",
+            "hostaddr=127.0.0.1",
+            "service=x",
+            "replication=database",
+            "gssencmode=require",
+            "client_encoding=LATIN1",
+            "sslmod=disable",
+            "chanel_binding=require",
+            "ssl_min_protocol_version=TLSv1.3",
+            "require_auth=none",
+            "sslmode=no-verify",
+            "sslrootcert=system&sslmode=require",
+            "sslmode=",
+            "sslrootcert=",
+            "channel_binding=yes",
+            "connect_timeout=soon",
         ] {
             let name = query.split('=').next().unwrap();
             let message = refused(query);
@@ -306,7 +349,6 @@ mod tests {
     fn roots_follow_the_host_unless_given() {
         assert_eq!(*parse(FAR, "").roots(), Roots::Public);
         assert_eq!(*parse("x.eu-west-1.rds.amazonaws.com", "").roots(), Roots::Rds);
-        assert_eq!(*parse("x.rds.cn-north-1.amazonaws.com.cn", "").roots(), Roots::Rds);
         assert_eq!(*parse("db.x.supabase.co", "").roots(), Roots::Supabase);
         assert_eq!(*parse("aws-0-eu.pooler.supabase.com", "").roots(), Roots::Supabase);
         assert_eq!(*parse("db.x.supabase.co", "sslrootcert=system").roots(), Roots::Public);

@@ -12,7 +12,7 @@ impl Password {
     }
 
     /// The bytes that the login proves to know.
-    pub(crate) fn reveal(&self) -> &[u8] {
+    pub fn reveal(&self) -> &[u8] {
         self.0.as_bytes()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Form, NO_MODIFIER, TypeFact, builtin_form, known};
+use super::{Form, TypeFact, builtin_form, known};
 
 /// Asks for the facts of types: `$1` is an `oid[]`, `$2` an `int4[]` of their modifiers ([`facts_parameters`]).
 ///
@@ -99,7 +99,7 @@ impl TypeBook {
 fn parse_row(row: Vec<Option<String>>) -> Option<((u32, i32), Entry)> {
     let [oid, modifier, name, kind, base, base_modifier, element, is_array, delimiter] =
         <[Option<String>; 9]>::try_from(row).ok()?;
-    let key = (oid?.parse().ok()?, modifier?.parse().unwrap_or(NO_MODIFIER));
+    let key = (oid?.parse().ok()?, modifier?.parse().ok()?);
     let shape = if kind.as_deref() == Some("d") {
         Shape::Domain { base: (base?.parse().ok()?, base_modifier?.parse().ok()?) }
     } else if is_array.as_deref() == Some("t") {
@@ -109,4 +109,54 @@ fn parse_row(row: Vec<Option<String>>) -> Option<((u32, i32), Entry)> {
         Shape::Plain
     };
     Some((key, Entry { name: name?, shape }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TypeBook, facts_parameters, parse_facts};
+    use crate::types::Form;
+
+    fn book(rows: &[&str]) -> TypeBook {
+        let cell = |cell: &str| (!cell.is_empty()).then(|| cell.to_owned());
+        parse_facts(rows.iter().map(|row| row.split('|').map(cell).collect()).collect())
+    }
+
+    fn list(element: Form) -> Form {
+        Form::Array { element: Box::new(element), delimiter: b',' }
+    }
+
+    #[test]
+    fn domains_and_arrays_are_followed_down_to_their_bases() {
+        let book = book(&[
+            "16386|-1|sales.d2[]|b|0|-1|16387|t|,",
+            "16387|-1|sales.d2|d|16384|-1|0|t|",
+            "16384|-1|sales.d1[]|b|0|-1|16385|t|,",
+            "16385|-1|sales.d1|d|23|-1|0|f|",
+            "16394|-1|mood|e|0|-1|0|f|",
+        ]);
+        let fact = book.resolve(16_386, -1);
+        assert_eq!((fact.name.as_ref(), fact.form), ("sales.d2[]", list(list(Form::Integer))));
+        assert_eq!(book.resolve(16_387, -1).form, list(Form::Integer));
+        let fact = book.resolve(16_385, -1);
+        assert_eq!((fact.name.as_ref(), fact.form), ("sales.d1", Form::Integer));
+        assert_eq!(book.resolve(16_394, -1).form, Form::Text);
+    }
+
+    #[test]
+    fn types_that_lead_back_to_themselves_end_as_text() {
+        let book = book(&["1000001|-1|a|d|1000002|-1|0|f|", "1000002|-1|b|d|1000001|-1|0|f|"]);
+        assert_eq!(book.resolve(1_000_001, -1).form, Form::Text);
+    }
+
+    #[test]
+    fn a_row_that_does_not_read_is_left_out() {
+        let book = book(&["16394|-1|mood", "x|-1|mood|e|0|-1|0|f|", "16395|-1||e|0|-1|0|f|"]);
+        assert_eq!(book, TypeBook::default());
+    }
+
+    #[test]
+    fn parameters_are_array_literals() {
+        assert_eq!(facts_parameters(&[(16_384, -1), (1043, 9)]), ["{16384,1043}", "{-1,9}"]);
+        assert_eq!(facts_parameters(&[]), ["{}", "{}"]);
+    }
 }

@@ -73,19 +73,14 @@ impl<'a> Reader<'a> {
         self.take(b'"')?;
         let mut text = Cow::Borrowed(self.plain());
         loop {
-            match self.peek()? {
-                b'"' => {
-                    self.at += 1;
-                    return Some(text);
-                }
-                _ => {
-                    self.at += 1;
-                    let escaped = self.rest().chars().next()?;
-                    self.at += escaped.len_utf8();
-                    text.to_mut().push(escaped);
-                    text.to_mut().push_str(self.plain());
-                }
+            if self.take(b'"').is_some() {
+                return Some(text);
             }
+            self.take(b'\\')?;
+            let escaped = self.rest().chars().next()?;
+            self.at += escaped.len_utf8();
+            text.to_mut().push(escaped);
+            text.to_mut().push_str(self.plain());
         }
     }
 
@@ -124,9 +119,11 @@ mod tests {
 
     #[test]
     fn null_and_the_text_null_differ() {
-        list(r#"{"NULL",NULL,"a,b","\"","","null",x y}"#, &Form::Text, json!([
-            "NULL", null, "a,b", "\"", "", "null", "x y"
-        ]));
+        list(
+            r#"{"NULL",NULL,"a,b","\"","","null",x y}"#,
+            &Form::Text,
+            json!(["NULL", null, "a,b", "\"", "", "null", "x y"]),
+        );
         list(r#"{"a\\b","{}"," é ","}"}"#, &Form::Text, json!(["a\\b", "{}", " é ", "}"]));
     }
 
@@ -147,8 +144,25 @@ mod tests {
     #[test]
     fn what_is_no_array_with_common_bounds_stays_text() {
         for text in [
-            "", "{", "}", "{}}", "{1", "{1,}", "{,1}", "{1}x", "[0:1]={5,6}", "[2:2][1:1]={{5}}", r#"{"a}"#, r#"{"a\"#,
-            r#"{"a"b}"#, r#"{a"b}"#, r"{a\b}", "{a{b}", "1", "{{1},2", "{1;2",
+            "",
+            "{",
+            "}",
+            "{}}",
+            "{1",
+            "{1,}",
+            "{,1}",
+            "{1}x",
+            "[0:1]={5,6}",
+            "[2:2][1:1]={{5}}",
+            r#"{"a}"#,
+            r#"{"a\"#,
+            r#"{"a"b}"#,
+            r#"{a"b}"#,
+            r"{a\b}",
+            "{a{b}",
+            "1",
+            "{{1},2",
+            "{1;2",
         ] {
             assert_eq!(parse(text, &Form::Text, b',', 100), None, "{text}");
         }
@@ -169,7 +183,9 @@ mod tests {
                 format!("{{{}}}", items.join(&delimiter.to_string()))
             }
             Value::String(text) => {
-                let special = |c: char| matches!(c, '"' | '\\' | '{' | '}') || c == delimiter || c.is_ascii_whitespace();
+                let special = |c: char| {
+                    matches!(c, '"' | '\\' | '{' | '}') || c == delimiter || c.is_ascii_whitespace()
+                };
                 if text.is_empty() || text.eq_ignore_ascii_case("null") || text.contains(special) {
                     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
                 } else {

@@ -3,19 +3,22 @@
 use std::collections::HashSet;
 
 use super::json::RESERVED;
+use super::page::Column;
 
 /// One key a column, no two equal: a name that is taken gets `_2`, `_3` and so on, and no other column's name.
-pub(super) fn unique<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
-    let all: HashSet<&str> = names.clone().collect();
+/// A name that serde_json would read back as something else loses its `$`.
+pub(super) fn unique(columns: &[Column]) -> Vec<String> {
+    let all: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let mut used = HashSet::new();
-    names
-        .map(|name| {
-            // A reserved name would read back as something else, so it counts as taken.
-            let mut key = name.to_owned();
+    columns
+        .iter()
+        .map(|Column { name, .. }| {
+            let base = name.strip_prefix('$').filter(|_| name.starts_with(RESERVED)).unwrap_or(name.as_str());
+            let mut key = base.to_owned();
             let mut number = 1_u32;
-            while used.contains(&key) || key.starts_with(RESERVED) || (number > 1 && all.contains(key.as_str())) {
+            while used.contains(&key) || (key != *name && all.contains(key.as_str())) {
                 number += 1;
-                key = format!("{}_{number}", name.trim_start_matches('$'));
+                key = format!("{base}_{number}");
             }
             used.insert(key.clone());
             key
@@ -25,11 +28,14 @@ pub(super) fn unique<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<St
 
 #[cfg(test)]
 mod tests {
-    use super::unique;
+    use super::{Column, unique};
+    use crate::types::TypeBook;
 
     #[track_caller]
     fn check(names: &[&str], keys: &[&str]) {
-        assert_eq!(unique(names.iter().copied()), keys);
+        let column =
+            |name: &&str| Column { name: (*name).to_owned(), fact: TypeBook::default().resolve(25, -1) };
+        assert_eq!(unique(&names.iter().map(column).collect::<Vec<_>>()), keys);
     }
 
     #[test]
@@ -46,7 +52,8 @@ mod tests {
     }
 
     #[test]
-    fn a_reserved_name_is_changed() {
-        check(&["$serde_json::private::Number"], &["serde_json::private::Number_2"]);
+    fn a_reserved_name_loses_its_dollar() {
+        check(&["$serde_json::private::Number"], &["serde_json::private::Number"]);
+        check(&["$a", "$a"], &["$a", "$a_2"]);
     }
 }

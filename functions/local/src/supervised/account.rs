@@ -1,29 +1,31 @@
-//! The account that a server runs as: our own, and for root another one, since PostgreSQL refuses root.
+//! The account that a server program runs as: our own, and for root another one, since PostgreSQL refuses root.
 
 use std::{
-    fs,
+    env, fs,
     os::unix::fs::{MetadataExt as _, chown},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, Result};
 
-use super::folder::Home;
-
 /// An account other than our own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Account {
+pub struct Account {
     uid: u32,
     gid: u32,
 }
 
 impl Account {
-    /// `None` where we are not root. Else whoever owns the data already, or `postgres`, or `nobody`.
-    pub(super) fn for_server(home: &Home) -> Result<Option<Self>> {
-        if !rustix::process::geteuid().is_root() {
+    /// `None` where we are not root and run programs as ourselves. Else whoever owns `data` already, or the user
+    /// `postgres`, or `nobody`.
+    ///
+    /// # Errors
+    /// We are root and there is no such user.
+    pub fn for_programs(data: Option<&Path>) -> Result<Option<Self>> {
+        if !is_root() {
             return Ok(None);
         }
-        if let Some(owner) = home.data_owner() {
+        if let Some(owner) = data.and_then(Self::owner_of) {
             return Ok(Some(owner));
         }
         let accounts = fs::read_to_string("/etc/passwd").context("cannot read /etc/passwd")?;
@@ -36,8 +38,7 @@ impl Account {
             .map(Some)
     }
 
-    /// The owner of a path that is there, unless that is root.
-    pub(super) fn owner_of(path: &Path) -> Option<Self> {
+    fn owner_of(path: &Path) -> Option<Self> {
         let metadata = fs::metadata(path).ok()?;
         (metadata.uid() != 0).then(|| Self { uid: metadata.uid(), gid: metadata.gid() })
     }
@@ -53,26 +54,39 @@ impl Account {
         })
     }
 
-    pub(super) const fn uid(&self) -> u32 {
+    pub(super) const fn uid(self) -> u32 {
         self.uid
     }
 
-    pub(super) const fn gid(&self) -> u32 {
+    pub(super) const fn gid(self) -> u32 {
         self.gid
     }
 
     /// Gives a file or folder to this account.
-    pub(super) fn own(&self, path: &Path) -> Result<()> {
+    ///
+    /// # Errors
+    /// The path is not there, or the file system knows no owners.
+    pub fn own(self, path: &Path) -> Result<()> {
         chown(path, Some(self.uid), Some(self.gid))
-            .with_context(|| format!("cannot give {} to the postgres account", path.display()))
+            .with_context(|| format!("cannot give {} to the account of postgres", path.display()))
     }
 }
 
-/// Whether every account may pass through all folders above `path` and read what is there.
-pub(super) fn open_to_all(path: &Path) -> bool {
-    path.ancestors().filter(|folder| folder.exists()).all(|folder| {
-        fs::metadata(folder).is_ok_and(|metadata| !metadata.is_dir() || metadata.mode() & 0o001 != 0)
-    })
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whether the account that programs run as may pass through all folders that lead to `path`.
+pub(crate) fn open_to_all(path: &Path) -> bool {
+    !is_root()
+        || path.ancestors().filter(|folder| folder.exists()).all(|folder| {
+            fs::metadata(folder).is_ok_and(|metadata| !metadata.is_dir() || metadata.mode() & 0o001 != 0)
+        })
+}
+
+/// The system's temporary folder, as far as other accounts can reach it.
+pub fn temporary() -> PathBuf {
+    Some(env::temp_dir()).filter(|folder| open_to_all(folder)).unwrap_or_else(|| PathBuf::from("/tmp"))
 }
 
 #[cfg(test)]
@@ -88,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_temporary_folder_is_open_to_all() {
+    fn a_folder_of_the_system_is_open_to_all() {
         assert!(open_to_all(std::path::Path::new("/usr/bin")));
     }
 }

@@ -1,0 +1,167 @@
+//! A call through the endpoint beside the least that a plain client does for the same rows.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use guard::{RowLimit, Rules, Verdict};
+use http::Request;
+use http_body_util::BodyExt as _;
+use mcp::{App, Callers, Settings};
+use pg::{ConnectOptions, Connection, ReadPlan, Target};
+use rustls::{
+    ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject as _},
+};
+use state::Journal;
+use tokio::sync::mpsc;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::{
+    events::query,
+    median, milliseconds,
+    world::{PATH, SQL, World},
+};
+
+const WARM_UP: usize = 30;
+const ROUNDS: usize = 400;
+
+/// The most that a call may take, as a multiple of what the plain client takes.
+const AT_MOST: f64 = 1.25;
+
+/// Measures and prints.
+pub(crate) async fn measure(world: &World) {
+    let app = app(world);
+    let plain = Plain::of(world);
+    let target = Target::parse(&world.reader_url).unwrap();
+    let (mut ours, mut theirs, mut our_logins, mut their_logins) = (vec![], vec![], vec![], vec![]);
+    for round in 0..WARM_UP + ROUNDS {
+        let times = [
+            timed(call(&app, world)).await,
+            timed(plain.read()).await,
+            timed(open(&target)).await,
+            timed(plain.connect()).await,
+        ];
+        if round >= WARM_UP {
+            let lists = [&mut ours, &mut theirs, &mut our_logins, &mut their_logins];
+            for (list, time) in lists.into_iter().zip(times) {
+                list.push(time);
+            }
+        }
+    }
+    println!("medians of {ROUNDS} rounds, taken in turns; TLS, SCRAM and a new connection each time");
+    line("connecting alone", median(&mut our_logins), median(&mut their_logins));
+    let ratio = line("a small query", median(&mut ours), median(&mut theirs));
+    println!(
+        "  a small query is `query` through the endpoint, with key, flow, secret, guard and JSON, beside"
+    );
+    println!(
+        "  connect, BEGIN READ ONLY, the statement and ROLLBACK by tokio-postgres; at most {AT_MOST} is the aim"
+    );
+    println!("flights of a call after the login: {}", flights(&target).await);
+    if ratio > AT_MOST {
+        println!("NOT MET: {ratio:.2} is more than {AT_MOST}");
+    }
+}
+
+fn line(what: &str, ours: Duration, theirs: Duration) -> f64 {
+    let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
+    println!(
+        "  {what:<18} pinguard {:>9}   tokio-postgres {:>9}   ratio {ratio:.2}",
+        milliseconds(ours),
+        milliseconds(theirs)
+    );
+    ratio
+}
+
+async fn timed<T>(work: impl Future<Output = T>) -> Duration {
+    let since = Instant::now();
+    work.await;
+    since.elapsed()
+}
+
+fn app(world: &World) -> Arc<App> {
+    Arc::new(App {
+        settings: Settings::default(),
+        secrets: world.secrets(),
+        control: world.control(),
+        callers: Callers::ApiKeys,
+        journal: Journal::Channel(mpsc::unbounded_channel().0),
+    })
+}
+
+async fn call(app: &Arc<App>, world: &World) {
+    let request = Request::post(PATH)
+        .header("host", "localhost")
+        .header("content-type", "application/json")
+        .header("authorization", format!("Bearer {}", world.key.text()))
+        .body(query(SQL))
+        .unwrap();
+    let answer = mcp::handle(app, request, soon()).await;
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    let text = String::from_utf8_lossy(&body);
+    assert!(text.contains(r#""rowCount":7,"truncated":false"#), "{text}");
+}
+
+/// How often a call of ours writes and then waits.
+async fn flights(target: &Target) -> u64 {
+    let rules = Rules::open(RowLimit::new(500));
+    let Verdict::Admitted(statement) = guard::check(SQL, &rules) else { panic!("the guard refuses {SQL}") };
+    let plan = ReadPlan {
+        search_path: None,
+        deadline: soon(),
+        row_limit: 500,
+        raw_byte_budget: 1 << 20,
+        keep: 16_000,
+    };
+    let mut connection = open(target).await;
+    pg::read(&mut connection, &statement, &[], &plan).await.unwrap();
+    connection.flights()
+}
+
+async fn open(target: &Target) -> Connection {
+    let options = ConnectOptions { connect_timeout: Duration::from_secs(5), deadline: soon() };
+    Connection::open(target, options).await.unwrap()
+}
+
+fn soon() -> tokio::time::Instant {
+    tokio::time::Instant::now() + Duration::from_secs(20)
+}
+
+/// The plain client: tokio-postgres with rustls, its TLS configuration made once.
+struct Plain {
+    config: tokio_postgres::Config,
+    tls: MakeRustlsConnect,
+}
+
+impl Plain {
+    fn of(world: &World) -> Self {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(world.ca.as_bytes()).unwrap()).unwrap();
+        let tls = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let (url, _) = world.reader_url.split_once('?').unwrap();
+        let mut config: tokio_postgres::Config = url.parse().unwrap();
+        config.ssl_mode(tokio_postgres::config::SslMode::Require);
+        Self { config, tls: MakeRustlsConnect::new(tls) }
+    }
+
+    async fn connect(&self) -> tokio_postgres::Client {
+        let (client, connection) = self.config.connect(self.tls.clone()).await.unwrap();
+        tokio::spawn(connection);
+        client
+    }
+
+    async fn read(&self) {
+        let client = self.connect().await;
+        client.batch_execute("BEGIN READ ONLY").await.unwrap();
+        let rows = client.query(SQL, &[]).await;
+        client.batch_execute("ROLLBACK").await.unwrap();
+        // numeric has no plain form in this client, so that its bytes stay as they are.
+        assert_eq!(rows.unwrap().len(), 7);
+    }
+}

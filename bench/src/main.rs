@@ -1,0 +1,44 @@
+//! Measures what a call costs: `bench <the program of the function mcp>`. `scripts/bench` builds both and runs this.
+//!
+//! Whatever is compared is measured in one run, in turns, so that a busy machine slows both sides.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    dead_code,
+    reason = "a measurement stops at the first surprise, and does not use all of what it shares with the tests"
+)]
+
+mod call;
+#[path = "../../tests/it/lambda/emulator.rs"]
+mod emulator;
+#[path = "../../tests/it/lambda/events.rs"]
+mod events;
+mod function;
+#[path = "../../tests/it/lambda/secrets_manager.rs"]
+mod secrets_manager;
+mod world;
+
+use std::{path::PathBuf, time::Duration};
+
+use self::world::World;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let program: PathBuf = std::env::args_os().nth(1).expect("the path of the function's program").into();
+    let world = World::make().await;
+    call::measure(&world).await;
+    function::measure(&world, &program);
+}
+
+/// The middle one of some times.
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1e3)
+}

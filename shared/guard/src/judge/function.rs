@@ -1,0 +1,158 @@
+//! Functions and operators.
+
+use std::rc::Rc;
+
+use super::{Judgement, Object, Origin, Reads, TypeUse};
+use crate::builtin::{self, Ruling};
+use crate::extension;
+use crate::facts::{FunctionFact, Oid, Volatility};
+use crate::verdict::Code;
+
+impl Judgement<'_> {
+    /// A function that is called.
+    pub(super) fn function(&mut self, oid: Oid, origin: &Rc<Origin>) {
+        if oid.is_pinned() {
+            let ruling = builtin::function(oid, self.major);
+            return self.builtin(oid, ruling, origin);
+        }
+        let Some(fact) = self.facts.functions.get(&oid).cloned() else { return };
+        if oid.is_initial() {
+            return self.initial(&fact, origin);
+        }
+        if let Some(extension) = &fact.extension {
+            return self.of_extension(&fact, extension, origin);
+        }
+        self.of_user(&fact, origin);
+    }
+
+    /// A function that runs inside a type or an aggregate: those with internal arguments too.
+    pub(super) fn support(&mut self, oid: Oid, origin: &Rc<Origin>) {
+        let internal = builtin::function(oid, self.major)
+            .is_some_and(|known| known.without_selection == Ruling::Internal);
+        if !(oid.is_pinned() && internal) {
+            self.function(oid, origin);
+        }
+    }
+
+    pub(super) fn operator(&mut self, oid: Oid, origin: &Rc<Origin>) {
+        // Operators that PostgreSQL brings run functions of its own, none of which reaches outside their arguments.
+        if !oid.is_pinned()
+            && let Some(fact) = self.facts.operators.get(&oid)
+        {
+            let function = fact.function;
+            self.reach(Object::Support(function), origin);
+        }
+    }
+
+    fn builtin(&mut self, oid: Oid, function: Option<builtin::Function>, origin: &Rc<Origin>) {
+        let Some(function) = function else {
+            let message = format!("the built-in function with OID {} is not known here", oid.0);
+            return self.finding(Code::BuiltinRefused, message, "use another function", origin);
+        };
+        let ruling = if self.has_selection() { function.with_selection } else { function.without_selection };
+        match ruling {
+            // A setting's name is looked at where it is named.
+            Ruling::Allow | Ruling::Setting => {}
+            Ruling::Internal => {
+                let message = "an internal function of PostgreSQL is called by name".to_owned();
+                self.finding(Code::BuiltinRefused, message, "use a cast", origin);
+            }
+            Ruling::Refuse => {
+                let when = if function.without_selection == Ruling::Refuse {
+                    ""
+                } else {
+                    " while tables are selected"
+                };
+                let message = format!("`{}` does not run here{when}: {}", function.name, function.category);
+                self.finding(Code::BuiltinRefused, message, "leave the function out", origin);
+            }
+        }
+    }
+
+    /// A function that was made with the cluster: those of `information_schema`, and PL/pgSQL's handlers.
+    fn initial(&mut self, fact: &FunctionFact, origin: &Rc<Origin>) {
+        let known = fact.name.schema == "information_schema"
+            && builtin::INFORMATION_SCHEMA_FUNCTIONS.contains(&fact.name.name.as_str());
+        if !known {
+            let message = format!("`{}` does not run here", fact.name);
+            self.finding(Code::BuiltinRefused, message, "leave the function out", origin);
+        }
+    }
+
+    fn of_extension(&mut self, fact: &FunctionFact, extension: &str, origin: &Rc<Origin>) {
+        if extension::runs(extension, fact) {
+            self.parts(fact, origin);
+        } else if !self.is_allowed(fact) {
+            let message = format!(
+                "`{}` of the extension `{extension}` is not on the list of functions that run",
+                fact.name
+            );
+            self.finding(Code::ExtensionFunction, message, ALLOW, origin);
+        }
+    }
+
+    /// A function that somebody wrote: it must compute on its arguments alone, and so must all that it calls.
+    fn of_user(&mut self, fact: &FunctionFact, origin: &Rc<Origin>) {
+        let within = Rc::new(Origin::Within(format!("function `{}`", fact.name)));
+        if self.is_allowed(fact) {
+            // The owner of the node vouches for the body; what PostgreSQL adds to the call is looked at all the same.
+            self.trees_of(fact, &within, Reads::InnerRelations);
+            return self.parts(fact, &within);
+        }
+        let reason = if fact.volatility == Volatility::Volatile {
+            "is VOLATILE"
+        } else if fact.security_definer {
+            "runs with its owner's rights (SECURITY DEFINER)"
+        } else if fact.has_settings {
+            "changes settings while it runs"
+        } else if fact.superuser_owned {
+            "belongs to a superuser"
+        } else if fact.aggregate.is_none() && !matches!(fact.language.as_str(), "sql" | "plpgsql") {
+            "is not written in SQL or PL/pgSQL"
+        } else {
+            self.trees_of(fact, &within, Reads::Nothing);
+            self.parts(fact, &within);
+            return self.body_of(fact, &within);
+        };
+        let message = format!("function `{}` {reason}", fact.name);
+        self.finding(Code::UserFunction, message, ALLOW, origin);
+    }
+
+    fn trees_of(&mut self, fact: &FunctionFact, within: &Rc<Origin>, reads: Reads) {
+        if let Some(tree) = &fact.sql_body {
+            self.tree(tree, within, reads);
+        }
+        if let Some(tree) = &fact.defaults {
+            self.tree(tree, within, Reads::Nothing);
+        }
+    }
+
+    fn body_of(&mut self, fact: &FunctionFact, within: &Rc<Origin>) {
+        match (fact.aggregate.is_some() || fact.sql_body.is_some(), fact.language.as_str()) {
+            (true, _) => {}
+            (false, "sql") => self.sql_source(&fact.source, within),
+            (false, _) => self.plpgsql_source(fact, within),
+        }
+    }
+
+    /// What an aggregate is made of.
+    fn parts(&mut self, fact: &FunctionFact, within: &Rc<Origin>) {
+        let Some(aggregate) = &fact.aggregate else { return };
+        for function in &aggregate.functions {
+            self.reach(Object::Support(*function), within);
+        }
+        for operator in &aggregate.operators {
+            self.reach(Object::Operator(*operator), within);
+        }
+        for oid in &aggregate.types {
+            self.reach(Object::Type(*oid, TypeUse::PLAIN), within);
+        }
+    }
+
+    fn is_allowed(&self, fact: &FunctionFact) -> bool {
+        self.rules.allowed_functions.contains(&fact.name)
+    }
+}
+
+pub(super) const ALLOW: &str =
+    "use a built-in function, or ask the owner of the node to allow this one by name";

@@ -1,0 +1,84 @@
+//! Relations: whether they may be read, and what runs when they are.
+
+use std::rc::Rc;
+
+use super::{Judgement, Object, Origin, Reads};
+use crate::builtin;
+use crate::facts::{ObjectName, Oid, RelationFact, RelationKind};
+use crate::rules::Selection;
+use crate::verdict::Code;
+
+impl Judgement<'_> {
+    /// A relation that the statement itself names.
+    pub(super) fn named_relation(&mut self, oid: Oid, origin: &Rc<Origin>) {
+        let Some(fact) = self.facts.relations.get(&oid).cloned() else { return };
+        self.named.insert(fact.name.clone());
+        if let Selection::Only(selected) = &self.rules.selection
+            && !selected.contains(&fact.name)
+        {
+            let message =
+                format!("it reads {}, which is not one of the selected tables and views", shown(&fact.name));
+            let help = format!("the selected ones are {}", list(selected));
+            return self.finding(Code::RelationNotSelected, message, &help, origin);
+        }
+        self.relation(oid, &fact, origin);
+    }
+
+    /// A relation that is read on behalf of another.
+    pub(super) fn inner_relation(&mut self, oid: Oid, origin: &Rc<Origin>) {
+        if let Some(fact) = self.facts.relations.get(&oid).cloned() {
+            self.relation(oid, &fact, origin);
+        }
+    }
+
+    fn relation(&mut self, oid: Oid, fact: &RelationFact, origin: &Rc<Origin>) {
+        if oid.is_initial() || matches!(fact.kind, RelationKind::Toast | RelationKind::Other) {
+            return self.of_system(fact, origin);
+        }
+        let allowed = self.rules.allowed_foreign_tables.contains(&fact.name);
+        let foreign = match fact.kind {
+            RelationKind::PostgresForeignTable if allowed => None,
+            RelationKind::PostgresForeignTable => Some("of another server, where other rights count"),
+            RelationKind::OtherForeignTable => Some("of files, programs or another system"),
+            RelationKind::Table
+            | RelationKind::View
+            | RelationKind::MaterializedView
+            | RelationKind::Sequence
+            | RelationKind::Toast
+            | RelationKind::Other => None,
+        };
+        if let Some(what) = foreign {
+            let message = format!("it reads {}, a foreign table {what}", shown(&fact.name));
+            let help = "the owner of the node can allow a foreign table of postgres_fdw by name";
+            return self.finding(Code::ForeignTable, message, help, origin);
+        }
+        for (expressions, reads) in [(&fact.runs, Reads::InnerRelations), (&fact.folds, Reads::Nothing)] {
+            for expression in expressions {
+                let within = Rc::new(Origin::Within(expression.owner.clone()));
+                self.tree(&expression.tree, &within, reads);
+            }
+        }
+        for child in &fact.children {
+            self.reach(Object::Inner(*child), origin);
+        }
+    }
+
+    /// PostgreSQL's own relations are judged by name: what is listed shows structure and statistics.
+    fn of_system(&mut self, fact: &RelationFact, origin: &Origin) {
+        if !builtin::relation(&fact.name.schema, &fact.name.name) {
+            let message = format!(
+                "it reads {}, which holds passwords, settings, raw values or other callers' work",
+                shown(&fact.name)
+            );
+            self.finding(Code::SystemRelation, message, "the other catalogs can be read", origin);
+        }
+    }
+}
+
+fn shown(name: &ObjectName) -> String {
+    format!("`{name}`")
+}
+
+fn list(names: &[ObjectName]) -> String {
+    names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,189 @@
+//! One pass over a tree: what of it runs, and what may not stand in it.
+
+use std::rc::Rc;
+
+use super::{Json, Judgement, Object, Origin, Reads, TypeUse, UsedBy};
+use crate::builtin;
+use crate::facts::Oid;
+use crate::tree::{Node, NodeKind, Role, Tree, Value};
+use crate::verdict::Code;
+
+impl Judgement<'_> {
+    pub(super) fn scan(&mut self, tree: &Tree<'_>, origin: &Rc<Origin>, reads: Reads) {
+        let json = if tree.nodes().any(writes_json) { Json::Yes } else { Json::No };
+        let by = if reads == Reads::Relations { UsedBy::Statement } else { UsedBy::Other };
+        let exempt = text_search_names(tree);
+        for node in tree.nodes() {
+            for (name, role, value) in node.fields() {
+                match role {
+                    Role::Plain => {}
+                    Role::Function => self.each(node, value, origin, Object::Function),
+                    Role::Operator => self.each(node, value, origin, Object::Operator),
+                    Role::Type if exempt.contains(&value_number(value)) && name == "consttype" => {}
+                    Role::Type => {
+                        self.each(node, value, origin, |oid| Object::Type(oid, TypeUse { json, by }));
+                    }
+                    Role::Relation => self.relations(node, value, origin, reads),
+                }
+            }
+            self.node(node, origin);
+        }
+    }
+
+    fn each(
+        &mut self,
+        node: Node<'_, '_>,
+        value: Value<'_>,
+        origin: &Rc<Origin>,
+        object: impl Fn(Oid) -> Object,
+    ) {
+        for item in node.items(value) {
+            match oid(item) {
+                Some(Oid(0)) => {}
+                Some(oid) => self.reach(object(oid), origin),
+                None => self.unreadable(node, origin),
+            }
+        }
+    }
+
+    fn relations(&mut self, node: Node<'_, '_>, value: Value<'_>, origin: &Rc<Origin>, reads: Reads) {
+        for item in node.items(value) {
+            match (oid(item), reads) {
+                (Some(Oid(0)), _) => {}
+                (Some(oid), Reads::Relations) => self.reach(Object::Named(oid), origin),
+                (Some(oid), Reads::InnerRelations) => self.reach(Object::Inner(oid), origin),
+                (Some(_), Reads::Nothing) => self.finding(
+                    Code::FunctionReads,
+                    "a function or expression reads a table or view".to_owned(),
+                    "the owner of the node can allow the function by name",
+                    origin,
+                ),
+                (None, _) => self.unreadable(node, origin),
+            }
+        }
+    }
+
+    fn unreadable(&mut self, node: Node<'_, '_>, origin: &Origin) {
+        let kind = node.kind().map_or("?", NodeKind::name);
+        let message = format!("a part of the statement could not be read: {kind}");
+        self.finding(Code::UnknownNode, message, "write it in another way", origin);
+    }
+
+    /// What a kind of node must be besides its OIDs.
+    fn node(&mut self, node: Node<'_, '_>, origin: &Rc<Origin>) {
+        match node.kind() {
+            Some(NodeKind::Query) if !only_selects(node) => {
+                let message = "a part of the statement does not only read".to_owned();
+                self.finding(Code::WritesData, message, "only reads run here", origin);
+            }
+            Some(NodeKind::FuncExpr) => self.setting(node, origin),
+            _ => {}
+        }
+    }
+
+    /// `current_setting` tells one setting of a list, named by a literal.
+    fn setting(&mut self, node: Node<'_, '_>, origin: &Rc<Origin>) {
+        let Some(function) = node.number("funcid").and_then(|oid| builtin::function(Oid(oid), self.major))
+        else {
+            return;
+        };
+        if function.without_selection != builtin::Ruling::Setting {
+            return;
+        }
+        let name = node.list("args").next().and_then(literal_text);
+        if name.as_deref().is_some_and(crate::show::is_listed) {
+            return;
+        }
+        let shown = name.map_or("a setting that is not named by a literal".to_owned(), |name| {
+            format!("the setting `{name}`")
+        });
+        let message = format!(
+            "`current_setting` asks for {shown}, which is not on the list of settings that can be read"
+        );
+        self.finding(
+            Code::BuiltinRefused,
+            message,
+            "name one of the settings that SHOW takes, as a literal",
+            origin,
+        );
+    }
+}
+
+/// A query that reads: `SELECT`, without rows locked, without a part that writes.
+fn only_selects(query: Node<'_, '_>) -> bool {
+    let empty = |name: &str| matches!(query.value(name), Value::Null);
+    query.number("commandType") == Some(1)
+        && query.number("resultRelation") == Some(0)
+        && query.token("hasModifyingCTE") == Some("false")
+        && query.token("hasForUpdate") == Some("false")
+        && [
+            "utilityStmt",
+            "rowMarks",
+            "onConflict",
+            "returningList",
+            "withCheckOptions",
+            "mergeActionList",
+            "mergeJoinCondition",
+        ]
+        .into_iter()
+        .all(empty)
+}
+
+/// Whether values are turned into JSON here, by a cast that PostgreSQL looks up by their type.
+fn writes_json(node: Node<'_, '_>) -> bool {
+    let by_function = |field: &str| node.number(field).is_some_and(|oid| builtin::writes_json(Oid(oid)));
+    match node.kind() {
+        Some(NodeKind::FuncExpr) => by_function("funcid"),
+        Some(NodeKind::Aggref) => by_function("aggfnoid"),
+        Some(NodeKind::WindowFunc) => by_function("winfnoid"),
+        Some(NodeKind::JsonConstructorExpr | NodeKind::JsonExpr | NodeKind::JsonValueExpr) => true,
+        _ => false,
+    }
+}
+
+/// Types of constants that are handed, as they are, to a text search function, and of no other: such a constant names a
+/// configuration or dictionary by OID and is harmless.
+fn text_search_names(tree: &Tree<'_>) -> Vec<Option<u32>> {
+    let is_name = |node: &Node<'_, '_>| {
+        node.kind() == Some(NodeKind::Const)
+            && node.number("consttype").is_some_and(|oid| builtin::names_text_search(Oid(oid)))
+    };
+    let all = tree.nodes().filter(is_name).count();
+    let handed = tree
+        .nodes()
+        .filter(|node| node.kind() == Some(NodeKind::FuncExpr))
+        .filter(|node| node.number("funcid").is_some_and(|oid| builtin::takes_text_search_name(Oid(oid))))
+        .flat_map(|node| node.list("args"))
+        .filter(is_name)
+        .count();
+    if all > 0 && all == handed { vec![Some(3734), Some(3769)] } else { Vec::new() }
+}
+
+fn value_number(value: Value<'_>) -> Option<u32> {
+    match value {
+        Value::Token(token) => token.parse().ok(),
+        Value::Null | Value::Node(_) | Value::List(_) | Value::Bytes(_) => None,
+    }
+}
+
+fn oid(value: Value<'_>) -> Option<Oid> {
+    value_number(value).map(Oid)
+}
+
+/// The text of a literal of type text that is shorter than 127 bytes or has a four-byte header.
+fn literal_text(node: Node<'_, '_>) -> Option<String> {
+    if node.kind() != Some(NodeKind::Const) || node.number("consttype") != Some(25) {
+        return None;
+    }
+    let Value::Bytes(bytes) = node.value("constvalue") else { return None };
+    let bytes: Vec<u8> = bytes.split_whitespace().map(byte).collect::<Option<_>>()?;
+    // A literal's value has a header of four bytes that holds its length.
+    let text = bytes.get(4..)?;
+    String::from_utf8(text.to_vec()).ok()
+}
+
+/// A byte as printed: signed on some processors, unsigned on others.
+fn byte(text: &str) -> Option<u8> {
+    let number: i16 = text.parse().ok()?;
+    u8::try_from(number.rem_euclid(256)).ok().filter(|_| (-128..=255).contains(&number))
+}

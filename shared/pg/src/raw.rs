@@ -1,0 +1,63 @@
+//! What a statement sent back, before it becomes JSON.
+
+use crate::server_error::Notice;
+use crate::types::TypeBook;
+
+/// One value in PostgreSQL's text form, of which a prefix is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RawValue {
+    /// The first bytes; they end at a character's end where the value is UTF-8.
+    pub bytes: Vec<u8>,
+    /// Characters of the whole value.
+    pub full_chars: usize,
+    /// Bytes of the whole value.
+    pub full_bytes: usize,
+}
+
+impl RawValue {
+    /// Whether the tail of the value was not kept.
+    pub fn is_cut(&self) -> bool {
+        self.bytes.len() < self.full_bytes
+    }
+}
+
+/// A column as the server describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawColumn {
+    /// Its name; names may repeat and may be `?column?`.
+    pub name: String,
+    /// Its type; the base type where the column's type is a domain.
+    pub type_oid: u32,
+    /// The type's modifier, -1 where there is none.
+    pub type_modifier: i32,
+    /// The table that it comes straight from, 0 where it does not.
+    pub table_oid: u32,
+    /// Its number in that table.
+    pub column_number: i16,
+}
+
+/// Why reading ended before the result did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// There are more rows than were asked for.
+    Rows,
+    /// There are more rows, and the kept bytes are past the budget. The last row is whole.
+    Bytes,
+}
+
+/// The result of a statement.
+#[derive(Debug, Clone)]
+pub struct Raw {
+    /// The columns, in order.
+    pub columns: Vec<RawColumn>,
+    /// The rows; each has a value or NULL for every column.
+    pub rows: Vec<Vec<Option<RawValue>>>,
+    /// Set if there was more.
+    pub stopped: Option<Stopped>,
+    /// The server's word on what it did, as `SELECT 3`; empty where reading stopped.
+    pub command_tag: String,
+    /// What the server remarked meanwhile, up to a bound.
+    pub notices: Vec<Notice>,
+    /// What the server says of the columns' types that are not built in.
+    pub type_facts: TypeBook,
+}

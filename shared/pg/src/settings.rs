@@ -1,0 +1,142 @@
+//! The settings that every transaction begins with: what bounds it and what shapes its text.
+//! All are local to it, so nothing stays behind on a connection that a pooler hands to somebody else.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::search_path::SearchPath;
+
+/// Opens every transaction.
+pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
+
+/// The settings that every major knows. The first ten decide the text that the server prints and reads, and what it
+/// remarks besides; a role or a database may have set them otherwise. Written out, because a loop over a list of
+/// names costs the server twice the time.
+macro_rules! set {
+    ($more:literal) => {
+        concat!(
+            "SELECT pg_catalog.set_config('client_min_messages', 'notice', true), \
+             pg_catalog.set_config('standard_conforming_strings', 'on', true), \
+             pg_catalog.set_config('TimeZone', 'UTC', true), \
+             pg_catalog.set_config('DateStyle', 'ISO, MDY', true), \
+             pg_catalog.set_config('IntervalStyle', 'postgres', true), \
+             pg_catalog.set_config('bytea_output', 'hex', true), \
+             pg_catalog.set_config('extra_float_digits', '1', true), \
+             pg_catalog.set_config('xmloption', 'content', true), \
+             pg_catalog.set_config('lc_monetary', 'C', true), \
+             pg_catalog.set_config('array_nulls', 'on', true), \
+             pg_catalog.set_config('search_path', \
+               coalesce($1, pg_catalog.current_setting('search_path')), true), \
+             pg_catalog.set_config('statement_timeout', $2, true), \
+             pg_catalog.set_config('lock_timeout', $3, true), \
+             pg_catalog.set_config('client_connection_check_interval', $4, true), \
+             pg_catalog.set_config('idle_in_transaction_session_timeout', $5, true)",
+            $more
+        )
+    };
+}
+const SET: &str = set!("");
+const SET_17: &str = set!(", pg_catalog.set_config('transaction_timeout', $5, true)");
+
+/// The longest wait for a lock; readers wait only for what rewrites or drops a table.
+const LOCK: Duration = Duration::from_secs(5);
+/// How much later than ours the server's last walls stand: they end the connection, not the statement.
+const WALL: Duration = Duration::from_secs(5);
+/// How often the server looks whether the client is still there.
+const CHECK_CLIENT: Duration = Duration::from_secs(100);
+/// The server's clock starts later than ours and its error has a way to go.
+const HEAD_START: Duration = Duration::from_millis(50);
+
+/// Whether the server can look after its client while a statement runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClientCheck {
+    Possible,
+    /// Not on its operating system.
+    Refused,
+}
+
+/// The setting that a server may refuse by its operating system; it takes 0 everywhere.
+pub(crate) const CLIENT_CHECK: &str = "client_connection_check_interval";
+
+/// The query that sets everything, with what it is given.
+pub(crate) struct Settings {
+    pub(crate) sql: &'static str,
+    parameters: [Option<String>; 5],
+}
+
+/// The time the server gets for one statement that must end by `deadline`.
+pub(crate) fn statement_timeout(deadline: Instant) -> Duration {
+    let left = deadline.saturating_duration_since(Instant::now());
+    left.saturating_sub(HEAD_START).max(left / 2).max(Duration::from_millis(1))
+}
+
+impl Settings {
+    /// `search_path` is left as the login has it where none is given.
+    pub(crate) fn new(
+        major: u32,
+        check: ClientCheck,
+        timeout: Duration,
+        search_path: Option<&SearchPath>,
+    ) -> Self {
+        let check = match check {
+            ClientCheck::Possible => milliseconds(CHECK_CLIENT),
+            ClientCheck::Refused => "0".to_owned(),
+        };
+        Self {
+            sql: if major >= 17 { SET_17 } else { SET },
+            parameters: [
+                search_path.map(SearchPath::setting),
+                Some(milliseconds(timeout)),
+                Some(milliseconds(timeout.min(LOCK))),
+                Some(check),
+                Some(milliseconds(timeout + WALL)),
+            ],
+        }
+    }
+
+    pub(crate) fn parameters(&self) -> [Option<&str>; 5] {
+        self.parameters.each_ref().map(Option::as_deref)
+    }
+}
+
+/// Whole milliseconds, at least one (0 would lift the limit) and at most what the server takes.
+fn milliseconds(duration: Duration) -> String {
+    i32::try_from(duration.as_millis()).unwrap_or(i32::MAX).max(1).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(major: u32, check: ClientCheck) -> Settings {
+        Settings::new(major, check, Duration::from_secs(20), None)
+    }
+
+    #[test]
+    fn settings_follow_the_major() {
+        assert!(settings(18, ClientCheck::Possible).sql.contains("transaction_timeout"));
+        assert!(!settings(16, ClientCheck::Possible).sql.contains("transaction_timeout"));
+    }
+
+    #[test]
+    fn a_server_that_cannot_look_after_its_client_is_asked_not_to() {
+        assert_eq!(settings(18, ClientCheck::Possible).parameters()[3], Some("1000"));
+        assert_eq!(settings(18, ClientCheck::Refused).parameters()[3], Some("0"));
+    }
+
+    #[test]
+    fn a_search_path_is_set_only_where_one_is_given() {
+        assert_eq!(settings(18, ClientCheck::Possible).parameters()[0], None);
+        let none = SearchPath::new(Vec::<String>::new()).unwrap();
+        let settings = Settings::new(18, ClientCheck::Possible, Duration::from_secs(1), Some(&none));
+        assert_eq!(settings.parameters()[0], Some(""));
+    }
+
+    #[test]
+    fn a_timeout_is_never_none() {
+        assert_eq!(milliseconds(Duration::ZERO), "1");
+        assert_eq!(milliseconds(Duration::MAX), i32::MAX.to_string());
+        assert!(statement_timeout(Instant::now()) > Duration::ZERO);
+    }
+}

@@ -1,0 +1,179 @@
+//! Connections to the control database: one kept warm for reading, a new one for each change.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout_at};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Config, NoTls, Row};
+
+use super::error::ControlError;
+use crate::secrets::{Secret, SecretError, SecretStage, SecretStore};
+
+/// How long a kept connection may be silent before it counts as dead, if half of the call's time is not less: a network
+/// that forgets idle connections drops what is sent on them without a word.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A value to bind, and its type: naming the types saves the round trip of asking for them, and a statement without a
+/// name also passes poolers that give every transaction another server connection.
+pub(super) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// The way to the control database.
+#[derive(Debug)]
+pub(super) struct Links {
+    store: Arc<SecretStore>,
+    secret_id: String,
+    warm: Mutex<Option<Arc<Link>>>,
+}
+
+/// A connection and the task that drives it.
+struct Link {
+    client: Client,
+    driver: AbortHandle,
+    dead: AtomicBool,
+}
+
+enum Origin {
+    Kept,
+    New,
+}
+
+impl Links {
+    pub(super) fn new(store: Arc<SecretStore>, secret_id: String) -> Self {
+        Self { store, secret_id, warm: Mutex::new(None) }
+    }
+
+    /// Asks for at most one row on the warm connection. Where that turns out dead, once more on a new one; so the
+    /// statement must only read.
+    pub(super) async fn read(
+        &self,
+        sql: &str,
+        parameters: &[Parameter<'_>],
+        deadline: Instant,
+    ) -> Result<Option<Row>, ControlError> {
+        let (link, origin) = self.warm(deadline).await?;
+        let answer = match origin {
+            Origin::New => return link.ask(sql, parameters, deadline).await,
+            Origin::Kept => {
+                let share = deadline.saturating_duration_since(Instant::now()) / 2;
+                link.ask(sql, parameters, Instant::now() + share.min(PATIENCE)).await
+            }
+        };
+        match answer {
+            Err(error) if error.is_lost() && Instant::now() < deadline => {
+                let (link, _) = self.warm(deadline).await?;
+                link.ask(sql, parameters, deadline).await
+            }
+            answer => answer,
+        }
+    }
+
+    /// Runs a statement that changes something, once, and gives the row it returns.
+    pub(super) async fn change(
+        &self,
+        sql: &str,
+        parameters: &[Parameter<'_>],
+        deadline: Instant,
+    ) -> Result<Option<Row>, ControlError> {
+        let work = async |client: &mut Client| Ok(client.query_typed_opt(sql, parameters).await?);
+        self.with_new(deadline, work).await
+    }
+
+    /// Does some work on a connection of its own.
+    pub(super) async fn with_new<T>(
+        &self,
+        deadline: Instant,
+        work: impl AsyncFnOnce(&mut Client) -> Result<T, ControlError>,
+    ) -> Result<T, ControlError> {
+        let mut link = self.connect(deadline).await?;
+        timeout_at(deadline, work(&mut link.client)).await.map_err(|_| ControlError::Deadline)?
+    }
+
+    async fn warm(&self, deadline: Instant) -> Result<(Arc<Link>, Origin), ControlError> {
+        // Held while connecting, so that calls that come at one time share one connection.
+        let mut warm = timeout_at(deadline, self.warm.lock()).await.map_err(|_| ControlError::Deadline)?;
+        if let Some(link) = warm.as_ref().filter(|link| link.is_usable()) {
+            return Ok((Arc::clone(link), Origin::Kept));
+        }
+        let link = Arc::new(self.connect(deadline).await?);
+        *warm = Some(Arc::clone(&link));
+        Ok((link, Origin::New))
+    }
+
+    /// Opens a connection by the secret as it reads now. Where the server refuses the login, the secret may have been
+    /// rotated a moment ago: it is read again, then its pending value, and one of them is tried.
+    async fn connect(&self, deadline: Instant) -> Result<Link, ControlError> {
+        let secret = self.secret(SecretStage::Current, deadline).await?;
+        let refused = match open(&secret, deadline).await {
+            Err(error) if error.is_wrong_password() => error,
+            other => return other,
+        };
+        for stage in [SecretStage::Current, SecretStage::Pending] {
+            match self.secret(stage, deadline).await {
+                Ok(other) if other.version != secret.version => return open(&other, deadline).await,
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Err(refused)
+    }
+
+    async fn secret(&self, stage: SecretStage, deadline: Instant) -> Result<Secret, ControlError> {
+        let read = timeout_at(deadline, self.store.read(&self.secret_id, stage)).await;
+        let late = |_| SecretError::Unreachable { id: self.secret_id.clone(), source: None };
+        read.map_err(late).flatten().map_err(ControlError::Secret)
+    }
+}
+
+impl Link {
+    /// Asks for at most one row. A connection that gives no answer is done with.
+    async fn ask(
+        &self,
+        sql: &str,
+        parameters: &[Parameter<'_>],
+        deadline: Instant,
+    ) -> Result<Option<Row>, ControlError> {
+        let answer = match timeout_at(deadline, self.client.query_typed_opt(sql, parameters)).await {
+            Ok(answer) => answer.map_err(ControlError::from),
+            Err(_) => Err(ControlError::Deadline),
+        };
+        if answer.as_ref().is_err_and(ControlError::is_lost) {
+            self.dead.store(true, Ordering::Relaxed);
+            self.driver.abort();
+        }
+        answer
+    }
+
+    fn is_usable(&self) -> bool {
+        !self.dead.load(Ordering::Relaxed) && !self.client.is_closed()
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").field("usable", &self.is_usable()).finish_non_exhaustive()
+    }
+}
+
+async fn open(secret: &Secret, deadline: Instant) -> Result<Link, ControlError> {
+    let target = pg::Target::parse(&secret.text).map_err(ControlError::Target)?;
+    let stream = pg::Socket::open(&target, deadline).await.map_err(ControlError::Connect)?;
+    let mut config = Config::new();
+    // TLS is the stream's affair and stands already.
+    config
+        .user(target.user())
+        .dbname(target.database())
+        .application_name("pinguard-control")
+        .ssl_mode(SslMode::Disable);
+    if let Some(password) = target.password() {
+        config.password(password.reveal());
+    }
+    let login = timeout_at(deadline, config.connect_raw(stream, NoTls)).await;
+    let (client, connection) = login.map_err(|_| ControlError::Deadline)?.map_err(ControlError::startup)?;
+    let driver = tokio::spawn(connection).abort_handle();
+    Ok(Link { client, driver, dead: AtomicBool::new(false) })
+}

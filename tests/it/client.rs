@@ -1,0 +1,80 @@
+//! pinguard's own client, as tests use it: opening with short words, reading under the guard.
+
+use std::time::Duration;
+
+use guard::{Admitted, RowLimit, Rules, Verdict};
+use pg::{ConnectError, ConnectOptions, Connection, Parameter, Raw, ReadError, ReadPlan, Target};
+use serde_json::Value;
+use tokio::time::Instant;
+
+pub(crate) fn soon(seconds: u64) -> Instant {
+    Instant::now() + Duration::from_secs(seconds)
+}
+
+pub(crate) async fn try_open(secret: &str) -> Result<Connection, ConnectError> {
+    let options = ConnectOptions { connect_timeout: Duration::from_secs(5), deadline: soon(20) };
+    Connection::open(&Target::parse(secret).unwrap(), options).await
+}
+
+pub(crate) async fn open(secret: &str) -> Connection {
+    match try_open(secret).await {
+        Ok(connection) => connection,
+        Err(error) => panic!("{error}: {:?}", std::error::Error::source(&error)),
+    }
+}
+
+/// The stable word for why there is no connection.
+pub(crate) async fn code(secret: &str) -> &'static str {
+    match try_open(secret).await {
+        Ok(_) => "connected",
+        Err(error) => error.code(),
+    }
+}
+
+pub(crate) fn admitted(sql: &str) -> Admitted {
+    let rules = Rules::open(RowLimit::new(100_000_000));
+    match guard::check(sql, &rules) {
+        Verdict::Admitted(admitted) => admitted,
+        Verdict::Refused(refusal) => panic!("{sql}: {refusal}"),
+    }
+}
+
+pub(crate) fn plan() -> ReadPlan {
+    ReadPlan {
+        search_path: None,
+        deadline: soon(20),
+        row_limit: 1000,
+        raw_byte_budget: 1 << 20,
+        keep: 16 << 10,
+    }
+}
+
+pub(crate) async fn read_with(
+    connection: &mut Connection,
+    sql: &str,
+    parameters: &[Value],
+    plan: &ReadPlan,
+) -> Result<Raw, ReadError> {
+    let parameters: Vec<Parameter> = parameters.iter().cloned().map(Parameter::from).collect();
+    pg::read(connection, &admitted(sql), &parameters, plan).await
+}
+
+pub(crate) async fn read(connection: &mut Connection, sql: &str) -> Result<Raw, ReadError> {
+    read_with(connection, sql, &[], &plan()).await
+}
+
+/// The rows as text, NULL as `<null>`.
+pub(crate) fn texts(raw: &Raw) -> Vec<Vec<String>> {
+    let text = |value: &Option<pg::RawValue>| match value {
+        Some(value) => String::from_utf8(value.bytes.clone()).unwrap(),
+        None => "<null>".to_owned(),
+    };
+    raw.rows.iter().map(|row| row.iter().map(text).collect()).collect()
+}
+
+/// The single value of a statement.
+pub(crate) async fn value(connection: &mut Connection, sql: &str) -> String {
+    let rows = texts(&read(connection, sql).await.unwrap());
+    assert_eq!((rows.len(), rows[0].len()), (1, 1), "{sql}");
+    rows[0][0].clone()
+}

@@ -1,0 +1,179 @@
+//! What keeps a call from its database, and what the caller and the operator learn of it.
+
+use std::{fs, io, sync::Arc, sync::Mutex};
+
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tracing_subscriber::fmt::MakeWriter;
+
+use super::{Endpoint, SECRET, Setup, assert_failure};
+use crate::support::{
+    self,
+    proxy::{Fault, Proxy},
+};
+
+/// Everything that is logged while it lives, on this thread.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Log {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
+
+impl Log {
+    fn start() -> (Self, tracing::subscriber::DefaultGuard) {
+        let log = Self::default();
+        let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone());
+        (log, tracing::subscriber::set_default(subscriber.finish()))
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+/// Every tool meets the same wall.
+async fn check(endpoint: &Endpoint, code: &str, hint: &str) -> Value {
+    let failure = endpoint.refuses("SELECT 1").await;
+    assert_failure(&failure, code, "unexpected", hint);
+    for (tool, arguments) in [
+        ("describe", json!({"name": "t"})),
+        ("list_schemas", json!({})),
+        ("list_tables", json!({})),
+        ("describe_table", json!({"table": "t"})),
+    ] {
+        assert_eq!(endpoint.bad(tool, arguments).await, failure, "{tool}");
+    }
+    failure
+}
+
+#[tokio::test]
+async fn each_cause_has_its_code_and_its_next_step() {
+    let db = support::database(18).await;
+    let login = db.login("someone", "").await;
+    let endpoint = Endpoint::over(&db).await;
+    let port = db.server.port();
+    let closed = TcpListener::bind(("127.0.0.1", 0)).await.unwrap().local_addr().unwrap().port();
+    let (log, _guard) = Log::start();
+    for (secret, code, hint) in [
+        (format!("postgres://u:hunter2@127.0.0.1:{closed}/d"), "unreachable", "port"),
+        (login.url.replace(&login.password, "hunter2"), "login_failed", "password"),
+        (format!("postgres://stranger:hunter2@127.0.0.1:{port}/{}", db.name), "login_failed", "user"),
+        (db.url.replace(&db.name, "nosuch"), "unknown_database", "database"),
+        (format!("{}?sslmode=require", login.url), "tls_not_offered", "TLS"),
+        ("postgres://u:hunter2@host.invalid/d".to_owned(), "unknown_host", "host name"),
+        ("mysql://u:hunter2@h/d".to_owned(), "secret_malformed", "postgresql://"),
+        ("{\"host\": 5, \"password\": \"hunter2\"}".to_owned(), "secret_malformed", "postgresql://"),
+        (format!("postgres://u:hunter2@127.0.0.1:{port}/d?sslmode=no-verify"), "secret_malformed", "postgresql://"),
+        (" \n".to_owned(), "secret_empty", "write the value"),
+    ] {
+        endpoint.point_to(&secret);
+        let failure = check(&endpoint, code, hint).await.to_string();
+        for private in ["hunter2", login.password.as_str()] {
+            assert!(!failure.contains(private), "{failure}");
+        }
+    }
+    fs::remove_file(endpoint.secrets.0.join(SECRET)).unwrap();
+    check(&endpoint, "secret_missing", "create the secret").await;
+    let log = log.text();
+    assert!(log.contains("a call failed") && !log.contains("hunter2") && !log.contains(&login.password), "{log}");
+    // The list of tools does not ask the database.
+    assert_eq!(endpoint.ask("tools/list", json!({})).await["result"]["tools"].as_array().unwrap().len(), 5);
+}
+
+#[tokio::test]
+async fn a_node_without_a_credential_uses_the_default_one_or_says_that_there_is_none() {
+    let db = support::database(18).await;
+    let node = json!({"credential": "cred-2"});
+    check(&Setup::node(node).start(&db, &db.url).await, "no_credential", "credential").await;
+    let none = json!({"credential": null});
+    check(&Setup::node(none.clone()).start(&db, &db.url).await, "no_credential", "credential").await;
+    let settings = mcp::Settings { default_secret: Some(SECRET.to_owned()), ..mcp::Settings::default() };
+    let setup = Setup { settings, node: none, ..Setup::default() };
+    assert_eq!(setup.start(&db, &db.url).await.query("SELECT 1").await["rows"], json!([[1]]));
+}
+
+#[tokio::test]
+async fn a_rotated_password_is_read_again_and_works() {
+    support::each_major(async |server| {
+        let db = server.database().await;
+        let login = db.reader(&[]).await;
+        let endpoint = Setup::default().start(&db, &login.url).await;
+        assert_eq!(endpoint.query("SELECT 1").await["rows"], json!([[1]]));
+        db.run(&format!("ALTER ROLE {} PASSWORD 'fresh'", login.role)).await;
+        assert_failure(&endpoint.refuses("SELECT 1").await, "login_failed", "unexpected", "password");
+        endpoint.point_to(&login.url.replace(&login.password, "fresh"));
+        assert_eq!(endpoint.query("SELECT 1").await["rows"], json!([[1]]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_without_a_connection_left_says_when_to_come_back() {
+    support::each_major(async |server| {
+        let db = server.database().await;
+        let login = db.login("one", "CONNECTION LIMIT 1").await;
+        let endpoint = Setup::default().start(&db, &login.url).await;
+        let held = support::connect(&login.url).await;
+        check(&endpoint, "too_many_connections", "again").await;
+        drop(held);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_in_the_middle_is_the_plumbings_and_runs_nothing_twice() {
+    let db = support::database(18).await;
+    let proxy = Proxy::start(db.server.port()).await;
+    let endpoint = Setup::default().start(&db, &proxy.through(&db.url, db.server.port())).await;
+    let before = proxy.connections();
+    proxy.set(Fault::CutAtMessage(b'D'));
+    let failure = endpoint.refuses("SELECT generate_series(1, 10)").await;
+    assert_failure(&failure, "connection_lost", "unexpected", "once more");
+    assert_eq!(proxy.connections() - before, 1);
+    proxy.set(Fault::None);
+    assert_eq!(endpoint.query("SELECT 1").await["rows"], json!([[1]]));
+}
+
+#[tokio::test]
+async fn no_literal_or_parameter_reaches_a_log() {
+    let db = support::database(18).await;
+    let endpoint = Endpoint::over(&db).await;
+    let (log, _guard) = Log::start();
+    endpoint.query("SELECT 'mandrill'").await;
+    for sql in ["SELECT 'mandrill'::int", "SELECT 'mandrill' FROM nosuch", "DELETE FROM t WHERE a = 'mandrill'", "SELECT 'mandrill"] {
+        endpoint.refuses(sql).await;
+    }
+    endpoint.bad("query", json!({"sql": "SELECT $1::int", "params": ["mandrill"]})).await;
+    endpoint.bad("describe", json!({"name": "mandrill"})).await;
+    let records: Vec<String> =
+        endpoint.records().iter().map(|record| serde_json::to_string(record).unwrap()).collect();
+    assert_eq!(records.len(), 7);
+    assert!(!records.concat().contains("mandrill"), "{records:?}");
+    assert!(!log.text().contains("mandrill"), "{}", log.text());
+}
+
+#[tokio::test]
+async fn warnings_about_the_way_to_the_database_stand_in_meta() {
+    let server = support::tls::TlsServer::start(support::tls::Certificate::Good).await;
+    let db = support::database(18).await;
+    let secret = server.server.server.superuser_url("postgres").replace("127.0.0.1", "localhost");
+    let endpoint = Setup::default().start(&db, &format!("{secret}?application_name=x&keepalives=1&nosuch=1")).await;
+    let answer = endpoint.ask("tools/call", json!({"name": "query", "arguments": {"sql": "SELECT 1"}})).await;
+    println!("{answer}");
+}

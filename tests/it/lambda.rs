@@ -1,0 +1,182 @@
+//! The real program of the function `mcp`, started and driven as Lambda does, with Secrets Manager beside it.
+
+mod emulator;
+mod events;
+mod secrets_manager;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+use state::{ApiKey, Control, Credential, CredentialId, Flow, FlowStage, NewKey, Scope, SecretStore};
+
+use self::{
+    emulator::Function,
+    events::{FrontDoor, HOST, event, query},
+    secrets_manager::SecretsManager,
+};
+use crate::support::{self, Login, TestDb, command::Folder};
+
+const PATH: &str = "/mcp/team/sales";
+const SQL: &str = "SELECT item, price, sold FROM stock ORDER BY item -- all of it";
+const TIME: Duration = Duration::from_secs(29);
+
+/// A function with all that it needs around it.
+struct Deployed {
+    function: Function,
+    key: ApiKey,
+    secrets: SecretsManager,
+    login: Login,
+    database: TestDb,
+    log: PathBuf,
+    _folder: Folder,
+}
+
+/// Deploys one node over a database of one table; the key opens it.
+async fn deploy() -> Deployed {
+    let folder = Folder::new();
+    let database = support::database(17).await;
+    database.run("CREATE TABLE stock (item text, price numeric(8,2), sold bigint)").await;
+    database.run("INSERT INTO stock VALUES ('nail', 0.10, 9007199254740993), ('screw', 1.00, 7)").await;
+    let login = database.reader(&["public"]).await;
+    let key = publish(&database.url, &folder.0).await;
+    let secrets = SecretsManager::start(&folder.0);
+    secrets.create("pinguard/control", &database.url);
+    secrets.create("pinguard/stock", &login.url);
+    let log = folder.0.join("function.log");
+    let environment = [
+        ("AWS_ENDPOINT_URL", secrets.url()),
+        ("PINGUARD_CONTROL_SECRET", "pinguard/control".to_owned()),
+        ("PINGUARD_PUBLIC_URL", format!("https://{HOST}")),
+    ];
+    let environment: Vec<(&str, &str)> =
+        environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let function = Function::start(Path::new(env!("CARGO_BIN_EXE_mcp-under-test")), &environment, &log);
+    Deployed { function, key, secrets, login, database, log, _folder: folder }
+}
+
+/// Writes flow, credential and key into the control database.
+async fn publish(control_url: &str, folder: &Path) -> ApiKey {
+    fs::write(folder.join("control"), control_url).unwrap();
+    let control = Control::new(Arc::new(SecretStore::Files(folder.to_owned())), "control".to_owned());
+    control.migrate().await.unwrap();
+    let id = CredentialId::parse("stock").unwrap();
+    let credential = Credential { id: &id, name: "stock", secret_id: "pinguard/stock" };
+    control.put_credential("acme", &credential).await.unwrap();
+    let flow = json!({"id": "team", "kind": "chatflow",
+        "nodes": [{"id": "sales", "credential": "stock", "actions": ["query"]}]});
+    control.put_flow("acme", &Flow::from_json(&flow.to_string()).unwrap(), FlowStage::Live).await.unwrap();
+    let key = ApiKey::from_random([7; 32]);
+    let new = NewKey { name: "agent", hash: key.hash(), scopes: &[Scope::McpCall], flows: None };
+    control.put_key("acme", &new).await.unwrap();
+    key
+}
+
+impl Deployed {
+    fn ask(&mut self, door: FrontDoor, body: &str) -> Value {
+        let event = event(door, "POST", PATH, Some(self.key.text()), body);
+        self.function.invoke(&event, TIME)
+    }
+}
+
+/// The `structuredContent` of a good answer.
+#[track_caller]
+fn content(answer: &Value) -> Value {
+    assert_eq!(answer["statusCode"], 200, "{answer}");
+    assert_eq!(answer["isBase64Encoded"], false, "{answer}");
+    assert_eq!(answer["headers"]["content-type"], "application/json", "{answer}");
+    let body: Value = serde_json::from_str(answer["body"].as_str().unwrap()).unwrap();
+    body["result"]["structuredContent"].clone()
+}
+
+#[tokio::test]
+async fn both_front_doors_get_exact_values_from_one_warm_function() {
+    let mut deployed = deploy().await;
+    let rows = json!([["nail", "0.10", "9007199254740993"], ["screw", "1.00", 7]]);
+    for door in [FrontDoor::HttpApi, FrontDoor::FunctionUrl, FrontDoor::HttpApi, FrontDoor::FunctionUrl] {
+        assert_eq!(content(&deployed.ask(door, &query(SQL)))["rows"], rows, "{door:?}");
+    }
+    // A front door encodes a body that it takes for binary.
+    let mut encoded = event(FrontDoor::FunctionUrl, "POST", PATH, Some(deployed.key.text()), "");
+    encoded["body"] = json!(STANDARD.encode(query(SQL)));
+    encoded["isBase64Encoded"] = json!(true);
+    assert_eq!(content(&deployed.function.invoke(&encoded, TIME))["rows"], rows);
+    deployed.function.settle();
+    assert!(deployed.database.activity().await.len() <= 1, "an instance keeps one idle connection at most");
+    println!("peak memory of a debug build: {} kB", deployed.function.peak_kilobytes());
+}
+
+#[tokio::test]
+async fn each_call_leaves_one_record_without_values() {
+    let mut deployed = deploy().await;
+    content(&deployed.ask(FrontDoor::HttpApi, &query(SQL)));
+    content(&deployed.ask(FrontDoor::HttpApi, &query("DELETE FROM stock WHERE item = 'nail'")));
+    deployed.function.settle();
+    let log = fs::read_to_string(&deployed.log).unwrap();
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let records: Vec<_> = lines.iter().filter(|line| line.get("effect").is_some()).collect();
+    assert_eq!(records.len(), 2, "{log}");
+    assert_eq!((&records[0]["effect"], &records[0]["rowsReturned"]), (&json!("allowed"), &json!(2)));
+    assert_eq!((&records[1]["effect"], &records[1]["caller"]), (&json!("refused"), &json!("agent")));
+    assert!(!log.contains("nail") && !log.contains(&deployed.login.password), "{log}");
+}
+
+#[tokio::test]
+async fn what_is_no_call_is_answered_in_http_terms() {
+    let mut deployed = deploy().await;
+    let key = deployed.key.text().to_owned();
+    let other = ApiKey::from_random([8; 32]);
+    for (method, path, key, status) in [
+        ("GET", PATH, Some(key.as_str()), 405),
+        ("DELETE", PATH, Some(&key), 405),
+        ("POST", PATH, None, 401),
+        ("POST", PATH, Some(other.text()), 401),
+        ("POST", "/mcp/team/other", Some(&key), 404),
+        ("POST", "/", Some(&key), 404),
+    ] {
+        for door in [FrontDoor::HttpApi, FrontDoor::FunctionUrl] {
+            let answer = deployed.function.invoke(&event(door, method, path, key, &query(SQL)), TIME);
+            assert_eq!(answer["statusCode"], status, "{method} {path} {answer}");
+            assert_eq!(answer["headers"]["allow"] == "POST", status == 405, "{answer}");
+        }
+    }
+    // Nothing of this goes as far as the database.
+    assert!(deployed.database.activity().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_warm_function_follows_a_rotated_password() {
+    let mut deployed = deploy().await;
+    content(&deployed.ask(FrontDoor::HttpApi, &query(SQL)));
+    let role = &deployed.login.role;
+    deployed.database.run(&format!("ALTER ROLE {role} PASSWORD 'rotated'")).await;
+    let url = deployed.login.url.replacen(&deployed.login.password, "rotated", 1);
+    deployed.secrets.put("pinguard/stock", &url);
+    assert_eq!(content(&deployed.ask(FrontDoor::HttpApi, &query(SQL)))["rowCount"], 2);
+}
+
+#[tokio::test]
+async fn a_call_ends_before_lambda_would_stop_the_function() {
+    let mut deployed = deploy().await;
+    content(&deployed.ask(FrontDoor::HttpApi, &query(SQL)));
+    let endless =
+        query("SELECT count(*) FROM generate_series(1, 100000) AS a, generate_series(1, 100000) AS b");
+    let time = Duration::from_secs(4);
+    let since = Instant::now();
+    let event = event(FrontDoor::FunctionUrl, "POST", PATH, Some(deployed.key.text()), &endless);
+    let answer = deployed.function.invoke(&event, time);
+    assert!(since.elapsed() < time, "{:?}", since.elapsed());
+    let failure = content(&answer);
+    assert_eq!(
+        (&failure["code"], &failure["outcome"]),
+        (&json!("statement_timeout"), &json!("expected")),
+        "{failure}"
+    );
+    // And the instance serves on.
+    assert_eq!(content(&deployed.ask(FrontDoor::FunctionUrl, &query(SQL)))["rowCount"], 2);
+}

@@ -1,0 +1,85 @@
+//! Reads a statement by the road that a caller's statement takes, from the guard to the page.
+
+use std::time::Duration;
+
+use guard::{RowLimit, Rules, Verdict};
+use pg::types::{FACTS_SQL, TypeBook, facts_parameters, parse_facts, unknown};
+use pg::values::{Column, Cut, Fit, Page, PageBuilder, PageLimits, RowFormat};
+use pg::{Ask, ConnectOptions, Connection, ReadPlan, SearchPath, Target};
+use serde_json::Value;
+use tokio::time::Instant;
+
+const ROWS: u32 = 100;
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Rows as lists, and what stands beside them.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) types: Vec<String>,
+    pub(super) rows: Vec<Vec<Value>>,
+    pub(super) cut: usize,
+}
+
+/// A connection of pinguard's.
+pub(super) struct Reader(Connection);
+
+/// Reads on a connection of its own.
+pub(super) async fn read(url: &str, sql: &str) -> Reading {
+    Reader::open(url).await.read(sql).await
+}
+
+impl Reader {
+    pub(super) async fn open(url: &str) -> Self {
+        let options = ConnectOptions { connect_timeout: PATIENCE, deadline: Instant::now() + PATIENCE };
+        Self(Connection::open(&Target::parse(url).unwrap(), options).await.unwrap())
+    }
+
+    pub(super) async fn read(&mut self, sql: &str) -> Reading {
+        let (types, page) = self.page(sql, RowFormat::Arrays).await;
+        let list = |value: Value| match value {
+            Value::Array(items) => items,
+            other => panic!("no list: {other}"),
+        };
+        let rows = list(page.rows).into_iter().map(list).collect();
+        Reading { types, rows, cut: page.values_cut }
+    }
+
+    /// The names of the columns' types, and the page.
+    pub(super) async fn page(&mut self, sql: &str, format: RowFormat) -> (Vec<String>, Page) {
+        let rules = Rules::open(RowLimit::new(ROWS));
+        let statement = match guard::check(sql, &rules) {
+            Verdict::Admitted(statement) => statement,
+            Verdict::Refused(refusal) => panic!("{sql} is refused: {refusal:?}"),
+        };
+        let plan = ReadPlan {
+            search_path: None,
+            deadline: Instant::now() + PATIENCE,
+            row_limit: ROWS as usize,
+            raw_byte_budget: 1 << 24,
+            keep: 4 * Cut::default().0,
+        };
+        let raw = pg::read(&mut self.0, &statement, &[], &plan)
+            .await
+            .unwrap_or_else(|error| panic!("{sql} fails: {error}"));
+        let columns: Vec<Column> = (raw.columns.iter())
+            .map(|column| Column {
+                name: column.name.clone(),
+                fact: raw.type_facts.resolve(column.type_oid, column.type_modifier),
+            })
+            .collect();
+        let limits = PageLimits { max_bytes: 1 << 20, cut: Cut::default(), format };
+        let mut page = PageBuilder::new(&columns, limits);
+        for row in &raw.rows {
+            assert_eq!(page.push(row), Fit::Taken);
+        }
+        (columns.iter().map(|column| column.fact.name.to_string()).collect(), page.finish())
+    }
+
+    /// What the server says of types, under a search path.
+    pub(super) async fn facts(&mut self, types: &[(u32, i32)], path: Option<&SearchPath>) -> TypeBook {
+        let parameters = facts_parameters(&unknown(types.iter().copied())).map(Some).to_vec();
+        let ask = Ask { sql: FACTS_SQL, parameters };
+        let deadline = Instant::now() + PATIENCE;
+        parse_facts(self.0.catalog(&[ask], path, deadline).await.unwrap().remove(0))
+    }
+}
