@@ -23,6 +23,11 @@ pub(crate) async fn open(secret: &str) -> Connection {
     }
 }
 
+/// A text with every byte as a percent code, as a URL may hold it.
+pub(crate) fn encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |encoded, byte| encoded + &format!("%{byte:02x}"))
+}
+
 /// The stable word for why there is no connection.
 pub(crate) async fn code(secret: &str) -> &'static str {
     match try_open(secret).await {

@@ -4,17 +4,12 @@
 //! held to both ways: a check that fails without standing there fails the test, and so does one that stands there and
 //! does not fail any more. So does a change in the number of those that succeed, should a scenario fall silent.
 
-use std::{
-    collections::BTreeSet,
-    fmt, fs,
-    io::{self, Write as _},
-    path::Path,
-};
+use std::{collections::BTreeSet, fmt, fs, path::Path};
 
 use serde_json::Value;
 
 use crate::{
-    mcp_tools::tool,
+    mcp_tools::{tell, tool},
     support::command::{Folder, Serving},
 };
 
@@ -29,7 +24,7 @@ fn the_revision_of_2026_is_kept_but_for_what_is_listed() {
 }
 
 /// A check that did not succeed, or need not.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Shortfall {
     /// `failure`, `warning` or `skipped`.
     status: String,
@@ -62,13 +57,12 @@ fn check(revision: &str, list: &str) {
     );
 
     let (found, expected) = (Outcome::read(&results), Outcome::parse(list));
-    writeln!(io::stderr(), "MCP conformance, {revision}: {found}").unwrap();
-    let told = |these: Vec<&Shortfall>| these.iter().map(|one| format!("  {one}\n")).collect::<String>();
-    let new = told(found.shortfalls.difference(&expected.shortfalls).collect());
-    let gone = told(expected.shortfalls.difference(&found.shortfalls).collect());
+    tell(&format!("MCP conformance, {revision}: {found}"));
+    let new: Vec<&Shortfall> = found.shortfalls.difference(&expected.shortfalls).collect();
+    let gone: Vec<&Shortfall> = expected.shortfalls.difference(&found.shortfalls).collect();
     assert!(
         new.is_empty() && gone.is_empty(),
-        "conformance/{revision}.txt is not what was found\nnot listed:\n{new}listed, but not so any more:\n{gone}"
+        "conformance/{revision}.txt is not what was found\nnot listed: {new:#?}\nlisted, but not so any more: {gone:#?}"
     );
     assert_eq!(found.succeeded, expected.succeeded, "checks that succeed");
 }
@@ -127,7 +121,8 @@ impl Outcome {
     }
 }
 
-impl fmt::Display for Shortfall {
+/// As a line of the list.
+impl fmt::Debug for Shortfall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.status, self.scenario, self.check)
     }

@@ -42,6 +42,26 @@ async fn a_statement_past_its_deadline_is_cancelled() {
 }
 
 #[tokio::test]
+async fn a_cancel_request_passes_a_pooler() {
+    let db = support::database(16).await;
+    let login = db.login("in", "").await;
+    let pooler = support::pooler::Pooler::start(db.server, 2);
+    let mut connection = open(&pooler.through(&login.url, db.server.port())).await;
+    let plan = plan();
+    let reading = read_with(&mut connection, "SELECT pg_sleep(60)", &[], &plan);
+    let looking = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        left_running(&db, Duration::ZERO).await.len()
+    };
+    let (outcome, running) = tokio::join!(tokio::time::timeout(Duration::from_millis(600), reading), looking);
+    assert!(outcome.is_err());
+    assert_eq!(running, 1);
+    // Our line to the pooler stays open, so it is the request that ends the statement.
+    assert!(left_running(&db, Duration::from_secs(1)).await.is_empty());
+    assert!(!connection.is_reusable().await);
+}
+
+#[tokio::test]
 async fn a_deadline_holds_even_if_nothing_comes_back() {
     let db = support::database(17).await;
     let proxy = Proxy::start(db.server.port()).await;

@@ -174,7 +174,7 @@ async fn a_call_ends_before_lambda_would_stop_the_function() {
     let failure = content(&answer);
     assert_eq!(
         (&failure["code"], &failure["outcome"]),
-        (&json!("statement_timeout"), &json!("expected")),
+        (&json!("57014"), &json!("expected")),
         "{failure}"
     );
     // And the instance serves on.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use local::embedded::Binaries;
 use pg::{ConnectOptions, Connection, Target};
 
-use crate::client::{code, open, soon, try_open, value};
+use crate::client::{code, encoded, open, soon, try_open, value};
 use crate::support::{
     self, TestServer,
     pooler::Pooler,
@@ -51,7 +51,7 @@ async fn passwords_of_any_letters_log_in() {
     {
         let role = format!("{}_{number}", db.name);
         db.run(&format!("CREATE ROLE {role} LOGIN PASSWORD '{}'", password.replace('\'', "''"))).await;
-        let encoded: String = password.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let encoded = encoded(password);
         assert_eq!(
             code(&format!("postgres://{role}:{encoded}@127.0.0.1:{}/{}", db.server.port(), db.name)).await,
             "connected",

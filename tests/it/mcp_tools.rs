@@ -1,6 +1,7 @@
-//! The tools of the MCP project, as `scripts/test` unpacks them, on a Node of their own.
+//! The tools of the MCP project, as `scripts/test` unpacks them, on a Node of their own; and telling what they found.
 
 use std::{
+    io::{self, Write as _},
     path::Path,
     process::{Command, Stdio},
 };
@@ -20,4 +21,10 @@ pub(crate) fn tool(script: &str, home: &Folder) -> Command {
     let path = format!("{}:/usr/bin:/bin", node.parent().unwrap().display());
     command.arg(script).env("PATH", path).env("HOME", &home.0).current_dir(&home.0).stdin(Stdio::null());
     command
+}
+
+/// Tells a figure, or what is left out. Unlike what `eprintln` writes, it is seen of tests that pass too.
+pub(crate) fn tell(line: &str) {
+    let mut stderr = io::stderr().lock();
+    writeln!(stderr, "{line}").unwrap();
 }

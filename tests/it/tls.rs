@@ -4,17 +4,13 @@ use std::time::{Duration, Instant};
 
 use pg::ReadPlan;
 
-use crate::client::{code, open, plan, read_with, try_open, value};
+use crate::client::{code, encoded, open, plan, read_with, try_open, value};
 use crate::support::{
     self,
     tls::{Certificate, TlsServer},
 };
 
 const ENCRYPTED: &str = "SELECT ssl FROM pg_catalog.pg_stat_ssl WHERE pid = pg_catalog.pg_backend_pid()";
-
-fn encoded(pem: &str) -> String {
-    pem.bytes().map(|byte| format!("%{byte:02x}")).collect()
-}
 
 #[tokio::test]
 async fn a_good_certificate_is_accepted_in_every_mode() {
@@ -128,7 +124,7 @@ async fn a_server_that_insists_on_tls_is_told_apart() {
         if code(&url).await == "tls_required" {
             break;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert_eq!(code(&url).await, "tls_required");
     assert_eq!(code(&tls.url("")).await, "connected");

@@ -12,7 +12,6 @@ mod server_text;
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fmt::Write as _,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::Instant,
@@ -58,7 +57,9 @@ fn every_recorded_statement_gives_the_values_of_the_server() {
     let nodes = Nodes::publish(&databases, &records);
     let outcomes = run(&records, &databases, &nodes);
     println!("databases loaded in {} s, all in {} s", loaded.as_secs(), since.elapsed().as_secs());
-    judge(&records, &outcomes);
+    let judged = judge(&records, &outcomes, REFUSED);
+    println!("{}", judged.figures);
+    assert!(judged.problems.is_empty(), "\n{}", judged.problems.join("\n"));
 }
 
 /// Runs all statements; an outcome for each, in order.
@@ -104,51 +105,58 @@ async fn outcome(record: &Record, endpoint: &Endpoint<'_>, server: &mut ServerTe
     }
 }
 
-/// Prints the figures, and fails where a statement went wrong or the list of refusals is not true.
-fn judge(records: &[Record], outcomes: &[Outcome]) {
-    let mut listed: BTreeMap<&str, &str> = REFUSED
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| line.split_once(' '))
-        .map(|(code, id)| (id, code))
-        .collect();
+/// What came of all of them.
+struct Judged {
+    /// The figures, in one line.
+    figures: String,
+    /// What went wrong, and where the list of refusals is not true.
+    problems: Vec<String>,
+}
+
+fn judge(records: &[Record], outcomes: &[Outcome], refused: &str) -> Judged {
+    let lines = refused.lines().filter(|line| !line.starts_with('#'));
+    let mut listed: BTreeMap<&str, &str> =
+        lines.filter_map(|line| line.split_once(' ')).map(|(code, id)| (id, code)).collect();
     let (mut in_order, mut in_other_order) = (0, 0);
-    let mut refused: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut problems = String::new();
+    let mut by_code: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut problems = Vec::new();
     for (record, outcome) in records.iter().zip(outcomes) {
-        let id = &record.id;
-        let expected = listed.remove(id.as_str());
+        let expected = listed.remove(record.id.as_str());
         let problem = match outcome {
             Outcome::Refused(code) => {
-                *refused.entry(code).or_default() += 1;
-                match expected {
-                    Some(listed) if listed == code => continue,
-                    Some(listed) => format!("refused as {code}, listed as {listed}"),
-                    None => format!("refused as {code}, and not listed"),
-                }
+                *by_code.entry(code).or_default() += 1;
+                (expected != Some(code)).then(|| format!("refused as {code}, listed as {expected:?}"))
             }
             Outcome::Equal(order) => {
                 match order {
                     Order::Same => in_order += 1,
                     Order::Other => in_other_order += 1,
                 }
-                match expected {
-                    Some(listed) => format!("listed as refused ({listed}), and it ran"),
-                    None => continue,
-                }
+                expected.map(|code| format!("listed as refused ({code}), and it ran"))
             }
-            Outcome::Wrong(why) => why.clone(),
+            Outcome::Wrong(why) => Some(why.clone()),
         };
-        writeln!(problems, "{id} ({}): {problem}\n    {}", record.database, record.sql.replace('\n', " "))
-            .unwrap();
+        let Record { id, database, sql, .. } = record;
+        problems.extend(problem.map(|problem| format!("{id} ({database}): {problem}\n    {sql}")));
     }
-    for (id, code) in listed {
-        writeln!(problems, "{code} {id}: listed, and there is no such statement").unwrap();
-    }
-    let statements = records.len();
-    let equal = in_order + in_other_order;
-    println!(
-        "{statements} statements: {equal} equal ({in_other_order} in another order), refused: {refused:?}"
+    problems.extend(listed.iter().map(|(id, code)| format!("{code} {id}: there is no such statement")));
+    let figures = format!(
+        "{} statements: {} equal, {in_other_order} of them in another order; refused: {by_code:?}",
+        records.len(),
+        in_order + in_other_order
     );
-    assert!(problems.is_empty(), "\n{problems}");
+    Judged { figures, problems }
+}
+
+#[test]
+fn a_list_of_refusals_that_is_not_true_is_noticed() {
+    let record = |id: &str| Record { id: id.to_owned(), ..Record::default() };
+    let records = ["ran", "refused"].map(record);
+    let outcomes = [Outcome::Equal(Order::Same), Outcome::Refused("volatile".to_owned())];
+    let problems = |listed| judge(&records, &outcomes, listed).problems.len();
+    assert_eq!(problems("# code id\nvolatile refused"), 0);
+    assert_eq!(problems(""), 1);
+    assert_eq!(problems("other refused"), 1);
+    assert_eq!(problems("volatile refused\nvolatile ran"), 1);
+    assert_eq!(problems("volatile refused\nvolatile gone"), 1);
 }

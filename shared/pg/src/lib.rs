@@ -4,6 +4,7 @@ mod cancel;
 mod connect_error;
 mod connection;
 mod dial;
+mod facts;
 mod flight;
 mod login;
 mod own;

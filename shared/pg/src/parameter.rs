@@ -76,7 +76,7 @@ fn element(item: &Value) -> String {
 }
 
 /// An element of an array literal. Quoted always, so that no text is taken for NULL or a delimiter.
-fn quote_element(text: &str) -> String {
+pub(crate) fn quote_element(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for character in text.chars() {

@@ -44,7 +44,7 @@ const LOCK: Duration = Duration::from_secs(5);
 /// How much later than ours the server's last walls stand: they end the connection, not the statement.
 const WALL: Duration = Duration::from_secs(5);
 /// How often the server looks whether the client is still there.
-const CHECK_CLIENT: Duration = Duration::from_secs(100);
+const CHECK_CLIENT: Duration = Duration::from_secs(1);
 /// The server's clock starts later than ours and its error has a way to go.
 const HEAD_START: Duration = Duration::from_millis(50);
 

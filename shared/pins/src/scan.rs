@@ -5,6 +5,7 @@
 
 use pg_query::protobuf::{KeywordKind, Token};
 
+use crate::fields;
 use crate::name::{ParamName, is_param_name};
 use crate::problem::Problem;
 
@@ -129,7 +130,7 @@ impl<'a> Scan<'a> {
     }
 
     fn misplacement(&self, mark: &Mark<'a>, inside: Option<Bracket>) -> Option<Problem> {
-        let (name, at) = (mark.name, self.character(mark.start));
+        let (name, at) = (fields::shown(mark.name), self.character(mark.start));
         let before = mark.word.checked_sub(1).and_then(|before| self.words.get(before));
         let after = self.words.get(mark.word + 2);
         let message = if after.is_some_and(|word| matches!(word.kind, Token::Ascii40 | Token::Ascii91)) {
@@ -166,7 +167,11 @@ impl<'a> Scan<'a> {
             let message = ParamName::parse(name.text).err()?;
             Some(Problem::new(
                 "sql",
-                format!("`:{}` at character {}: {message}", name.text, self.character(colon.start)),
+                format!(
+                    "`:{}` at character {}: {message}",
+                    fields::shown(name.text),
+                    self.character(colon.start)
+                ),
             ))
         })
     }

@@ -119,7 +119,7 @@ impl Pin {
         Ok(Stamp { hmac: mac.finalize().into_bytes().into(), test })
     }
 
-    /// Whether the pin stands as it was tested, in constant time.
+    /// Whether the pin stands as it was tested. The stamp is compared in constant time.
     pub fn verify(&self, key: &StampKey, scope: &Scope) -> StampState {
         let Some(stamp) = self.stamp() else { return StampState::Missing };
         let Some(hash) = compile::statement_hash(self) else { return StampState::Mismatch };

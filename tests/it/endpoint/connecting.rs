@@ -12,7 +12,7 @@ use crate::support::{
     proxy::{Fault, Proxy},
 };
 
-/// Everything that is logged while it lives, on this thread.
+/// What is logged while it lives, on this thread, as the deployed function logs it.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -38,7 +38,7 @@ impl MakeWriter<'_> for Log {
 impl Log {
     fn start() -> (Self, tracing::subscriber::DefaultGuard) {
         let log = Self::default();
-        let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone());
+        let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_writer(log.clone());
         (log, tracing::subscriber::set_default(subscriber.finish()))
     }
 
@@ -75,7 +75,7 @@ async fn each_cause_has_its_code_and_its_next_step() {
         (login.url.replace(&login.password, "hunter2"), "login_failed", "password"),
         (format!("postgres://stranger:hunter2@127.0.0.1:{port}/{}", db.name), "login_failed", "user"),
         (db.url.replace(&db.name, "nosuch"), "unknown_database", "database"),
-        (format!("{}?sslmode=require", login.url), "tls_not_offered", "TLS"),
+        (format!("{}?sslmode=require", login.url), "tls_not_offered", "`ssl`"),
         ("postgres://u:hunter2@host.invalid/d".to_owned(), "unknown_host", "host name"),
         ("mysql://u:hunter2@h/d".to_owned(), "secret_malformed", "postgresql://"),
         ("{\"host\": 5, \"password\": \"hunter2\"}".to_owned(), "secret_malformed", "postgresql://"),
@@ -140,7 +140,8 @@ async fn a_server_without_a_connection_left_says_when_to_come_back() {
 async fn a_connection_that_breaks_in_the_middle_is_the_plumbings_and_runs_nothing_twice() {
     let db = support::database(18).await;
     let proxy = Proxy::start(db.server.port()).await;
-    let endpoint = Setup::default().start(&db, &proxy.through(&db.url, db.server.port())).await;
+    let url = proxy.through(&db.url, db.server.port());
+    let endpoint = Setup::default().start(&db, &format!("{url}?sslmode=disable")).await;
     let before = proxy.connections();
     proxy.set(Fault::CutAtMessage(b'D'));
     let failure = endpoint.refuses("SELECT generate_series(1, 10)").await;
@@ -170,10 +171,12 @@ async fn no_literal_or_parameter_reaches_a_log() {
 
 #[tokio::test]
 async fn warnings_about_the_way_to_the_database_stand_in_meta() {
-    let server = support::tls::TlsServer::start(support::tls::Certificate::Good).await;
     let db = support::database(18).await;
-    let secret = server.server.server.superuser_url("postgres").replace("127.0.0.1", "localhost");
-    let endpoint = Setup::default().start(&db, &format!("{secret}?application_name=x&keepalives=1&nosuch=1")).await;
-    let answer = endpoint.ask("tools/call", json!({"name": "query", "arguments": {"sql": "SELECT 1"}})).await;
-    println!("{answer}");
+    let endpoint = Setup::default().start(&db, &format!("{}?pgbouncer=true", db.url)).await;
+    for tool in ["query", "list_schemas"] {
+        let arguments = if tool == "query" { json!({"sql": "SELECT 1"}) } else { json!({}) };
+        let answer = endpoint.ask("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        let warnings = &answer["result"]["_meta"]["warnings"];
+        assert_eq!(*warnings, json!(["options of the secret that do nothing here: `pgbouncer`"]), "{answer}");
+    }
 }

@@ -103,7 +103,7 @@ async fn positions_count_characters_of_the_callers_own_text() {
             ("EXPLAIN (COSTS off, VERBOSE) -- ü\n SELECT 'ü', zzz FROM t;", "zzz"),
             ("EXPLAIN ANALYZE VERBOSE SELECT zzz FROM t", "zzz"),
             ("WITH a AS (SELECT 1) SELECT * FROM nosuch", "nosuch"),
-            ("SELECT 'ü' SELECT", "SELECT"),
+            ("SELECT 'ü' FROM FROM t", "FROM"),
             ("SELECT 'ü' FROM t; DELETE FROM t", "DELETE"),
         ] {
             let failure = endpoint.refuses(sql).await;
@@ -134,7 +134,10 @@ async fn detail_and_context_never_reach_the_caller() {
         assert_failure(&failure, "23505", "expected", "try that");
         let text = failure.to_string();
         assert!(!text.contains("a@x.io") && !text.contains("PL/pgSQL"), "{text}");
-        // Messages of several lines are one line.
+        // A message of several lines is one line, and one that quotes a whole value is cut.
+        let failure = endpoint.refuses("SELECT repeat('x', 1000000)::int").await;
+        assert_failure(&failure, "22P02", "expected", "");
+        assert!(failure["error"].as_str().unwrap().chars().count() <= 1_001);
         db.run("CREATE FUNCTION lines() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION E'one\\ntwo.'; END $$").await;
         let failure = endpoint.refuses("SELECT lines()").await;
         assert!(!failure["error"].as_str().unwrap().contains('\n'), "{failure}");

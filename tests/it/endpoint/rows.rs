@@ -198,7 +198,7 @@ async fn names_are_looked_up_along_the_nodes_search_path() {
     db.run("CREATE SCHEMA \"My App\"; CREATE TABLE \"My App\".t (a int); INSERT INTO \"My App\".t VALUES (5)").await;
     let plain = Endpoint::over(&db).await;
     assert_failure(&plain.refuses("SELECT a FROM t").await, "42P01", "expected", "schema");
-    let endpoint = Setup::node(json!({"searchPath": ["nosuch", "My App"]})).start(&db, &db.url).await;
+    let endpoint = Setup::node(json!({"searchPath": ["nosuch", "\"My App\""]})).start(&db, &db.url).await;
     assert_eq!(endpoint.query("SELECT a FROM t").await["rows"], json!([[5]]));
 }
 

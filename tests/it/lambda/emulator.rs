@@ -16,7 +16,7 @@ use std::{
 use serde_json::Value;
 
 /// How long a function may take for anything.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// What Lambda tells every function of itself.
 const ENVIRONMENT: &[(&str, &str)] = &[

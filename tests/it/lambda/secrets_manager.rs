@@ -13,7 +13,7 @@ use local::supervised::{Program, Supervised};
 use serde_json::{Value, json};
 
 /// How long it may take to start: Python reads some hundred files.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Who asks, and for what: moto tells its services apart by this header, and checks no signature.
 const AUTHORIZATION: &str = "AWS4-HMAC-SHA256 Credential=test/20261130/us-east-1/secretsmanager/aws4_request, \

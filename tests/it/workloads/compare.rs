@@ -79,7 +79,7 @@ fn cell(value: &Value, text: Option<&str>, type_name: &str) -> bool {
 
 /// A number of exactly these digits.
 fn is_number(value: &Value, text: &str) -> bool {
-    value.is_number() && value.to_string() == text
+    value.as_number().is_some_and(|number| number.as_str() == text)
 }
 
 fn array(values: &[Value], text: &str, element: &str) -> bool {
@@ -141,10 +141,7 @@ fn bare_length(text: &str, delimiter: char) -> Option<usize> {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for (at, char) in text.char_indices() {
         match char {
-            _ if escaped => {
-                escaped = false;
-                continue;
-            }
+            _ if escaped => escaped = false,
             '\\' => escaped = true,
             '"' => quoted = !quoted,
             '{' if !quoted => depth += 1,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 /// A statement that ran, and what it gave.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) id: String,
     pub(super) database: String,

@@ -1,0 +1,191 @@
+//! What the catalog says of the objects that a judgement asks for.
+
+mod sql;
+
+use std::collections::{BTreeSet, HashMap};
+
+use guard::facts::{
+    AggregateFact, Expression, Facts, FunctionFact, Needs, ObjectName, Oid, OperatorFact, RelationFact, RelationKind, TypeFact,
+    TypeKind, Volatility,
+};
+use tokio::time::Instant;
+
+use crate::connection::Connection;
+use crate::own::{Ask, Table};
+use crate::parameter::quote_element;
+use crate::read_error::ReadError;
+use crate::search_path::SearchPath;
+
+type Row = Vec<Option<String>>;
+
+impl Connection {
+    /// Asks for everything that is needed, in one flight. What is not found is left out.
+    pub async fn facts(&mut self, needs: &Needs, deadline: Instant) -> Result<Facts, ReadError> {
+        let asks = [
+            Ask { sql: sql::FUNCTIONS, parameters: vec![Some(oids(&needs.functions))] },
+            Ask { sql: sql::OPERATORS, parameters: vec![Some(oids(&needs.operators))] },
+            Ask { sql: sql::TYPES, parameters: vec![Some(oids(&needs.types))] },
+            Ask { sql: sql::RELATIONS, parameters: vec![Some(oids(&needs.relations))] },
+            Ask { sql: sql::FUNCTION_NAMES, parameters: vec![Some(names(&needs.function_names))] },
+            Ask { sql: sql::OPERATOR_NAMES, parameters: vec![Some(names(&needs.operator_names))] },
+            Ask { sql: sql::CASTS, parameters: Vec::new() },
+        ];
+        let path = SearchPath::new(["pg_catalog"]).map_err(|_| ReadError::out_of_turn())?;
+        let tables = self.catalog(&asks, Some(&path), deadline).await?;
+        let [functions, operators, types, relations, function_names, operator_names, casts] =
+            <[Table; 7]>::try_from(tables).map_err(|_| ReadError::out_of_turn())?;
+        let mut facts = Facts {
+            functions: functions.into_iter().filter_map(function).collect(),
+            operators: operators.into_iter().filter_map(operator).collect(),
+            types: types.into_iter().filter_map(type_).collect(),
+            relations: relations.into_iter().filter_map(relation).collect(),
+            function_names: needs.function_names.iter().map(|name| (name.clone(), Vec::new())).collect(),
+            operator_names: needs.operator_names.iter().map(|name| (name.clone(), Vec::new())).collect(),
+            casts: needs.casts.then(|| casts.into_iter().filter_map(|row| oid(row.into_iter().next()??)).collect()),
+        };
+        by_name(function_names, &mut facts.function_names);
+        by_name(operator_names, &mut facts.operator_names);
+        Ok(facts)
+    }
+}
+
+fn by_name(rows: Table, found: &mut HashMap<String, Vec<Oid>>) {
+    for row in rows {
+        if let Ok([Some(name), Some(number)]) = <[Option<String>; 2]>::try_from(row)
+            && let (Some(list), Some(oid)) = (found.get_mut(&name), oid(number))
+        {
+            list.push(oid);
+        }
+    }
+}
+
+fn function(row: Row) -> Option<(Oid, FunctionFact)> {
+    let [
+        number,
+        schema,
+        name,
+        extension,
+        volatility,
+        definer,
+        settings,
+        superuser,
+        language,
+        source,
+        body,
+        defaults,
+        arguments,
+        kind,
+        functions,
+        operators,
+        types,
+    ] = <[Option<String>; 17]>::try_from(row).ok()?;
+    let aggregate = (kind.as_deref() == Some("a"))
+        .then(|| Some(AggregateFact { functions: list(functions)?, operators: list(operators)?, types: list(types)? }));
+    let fact = FunctionFact {
+        name: ObjectName { schema: schema?, name: name? },
+        extension,
+        volatility: match volatility.as_deref() {
+            Some("i") => Volatility::Immutable,
+            Some("s") => Volatility::Stable,
+            _ => Volatility::Volatile,
+        },
+        security_definer: is_not_false(definer),
+        has_settings: is_not_false(settings),
+        superuser_owned: is_not_false(superuser),
+        // A procedure or a window function is none of the languages that are read.
+        language: if matches!(kind.as_deref(), Some("f" | "a")) { language? } else { String::new() },
+        source: source?,
+        sql_body: body,
+        defaults,
+        argument_names: arguments.map_or(Some(Vec::new()), |names| serde_json::from_str(&names).ok())?,
+        aggregate: match aggregate {
+            Some(parts) => Some(parts?),
+            None => None,
+        },
+    };
+    Some((oid(number?)?, fact))
+}
+
+fn operator(row: Row) -> Option<(Oid, OperatorFact)> {
+    let [number, schema, name, function] = <[Option<String>; 4]>::try_from(row).ok()?;
+    let name = ObjectName { schema: schema?, name: name? };
+    Some((oid(number?)?, OperatorFact { name, function: oid(function?)? }))
+}
+
+fn type_(row: Row) -> Option<(Oid, TypeFact)> {
+    let [number, schema, name, kind, extension, relation, parts, functions, json_casts, checks] =
+        <[Option<String>; 10]>::try_from(row).ok()?;
+    let fact = TypeFact {
+        name: ObjectName { schema: schema?, name: name? },
+        kind: match kind?.as_str() {
+            "b" => TypeKind::Base,
+            "c" => TypeKind::Composite,
+            "d" => TypeKind::Domain,
+            "e" => TypeKind::Enum,
+            "p" => TypeKind::Pseudo,
+            "r" | "m" => TypeKind::Range,
+            _ => return None,
+        },
+        extension,
+        relation: match relation {
+            Some(number) => Some(oid(number)?),
+            None => None,
+        },
+        parts: list(parts)?,
+        functions: list(functions)?,
+        json_casts: list(json_casts)?,
+        checks: expressions(checks)?,
+    };
+    Some((oid(number?)?, fact))
+}
+
+fn relation(row: Row) -> Option<(Oid, RelationFact)> {
+    let [number, schema, name, kind, wrapper, extension, runs, folds, children] = <[Option<String>; 9]>::try_from(row).ok()?;
+    let fact = RelationFact {
+        name: ObjectName { schema: schema?, name: name? },
+        kind: match kind?.as_str() {
+            "r" | "p" => RelationKind::Table,
+            "v" => RelationKind::View,
+            "m" => RelationKind::MaterializedView,
+            "f" if wrapper.as_deref() == Some("postgres_fdw") => RelationKind::PostgresForeignTable,
+            "f" => RelationKind::OtherForeignTable,
+            "S" => RelationKind::Sequence,
+            "t" => RelationKind::Toast,
+            _ => RelationKind::Other,
+        },
+        extension,
+        runs: expressions(runs)?,
+        folds: expressions(folds)?,
+        children: list(children)?,
+    };
+    Some((oid(number?)?, fact))
+}
+
+/// A truth value that counts as true unless the catalog says false.
+fn is_not_false(value: Option<String>) -> bool {
+    value.as_deref() != Some("f")
+}
+
+fn oid(number: String) -> Option<Oid> {
+    number.parse().ok().map(Oid)
+}
+
+fn list(json: Option<String>) -> Option<Vec<Oid>> {
+    let numbers: Vec<u32> = serde_json::from_str(&json?).ok()?;
+    Some(numbers.into_iter().map(Oid).collect())
+}
+
+fn expressions(json: Option<String>) -> Option<Vec<Expression>> {
+    let pairs: Vec<(String, String)> = serde_json::from_str(&json?).ok()?;
+    Some(pairs.into_iter().map(|(owner, tree)| Expression { owner, tree }).collect())
+}
+
+fn oids(oids: &BTreeSet<Oid>) -> String {
+    let numbers: Vec<String> = oids.iter().map(|oid| oid.0.to_string()).collect();
+    format!("{{{}}}", numbers.join(","))
+}
+
+fn names(names: &BTreeSet<String>) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| quote_element(name)).collect();
+    format!("{{{}}}", quoted.join(","))
+}

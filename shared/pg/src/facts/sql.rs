@@ -1,0 +1,113 @@
+//! The catalog queries behind [`guard::facts`]. They run with `search_path` at `pg_catalog`, so a plain name in them is
+//! PostgreSQL's own. Lists come back as JSON arrays.
+
+/// `$1` OIDs: a function, with what makes it an aggregate. An extension counts only for what a superuser owns, since whoever
+/// owns an extension can add functions of his own to it.
+pub(super) const FUNCTIONS: &str = "
+SELECT p.oid::text, n.nspname, p.proname, CASE WHEN r.rolsuper THEN e.extname END, p.provolatile::text, p.prosecdef,
+       p.proconfig IS NOT NULL, r.rolsuper, l.lanname, p.prosrc, p.prosqlbody::text, p.proargdefaults::text,
+       to_json(p.proargnames)::text, p.prokind::text,
+       to_json(ARRAY(SELECT f::int8 FROM unnest(ARRAY[a.aggtransfn::oid, a.aggfinalfn, a.aggcombinefn, a.aggserialfn,
+                     a.aggdeserialfn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn]) AS f WHERE f <> 0))::text,
+       to_json(ARRAY(SELECT o::int8 FROM unnest(ARRAY[a.aggsortop]) AS o WHERE o <> 0))::text,
+       to_json(ARRAY(SELECT t::int8 FROM unnest(ARRAY[a.aggtranstype, a.aggmtranstype]) AS t WHERE t <> 0))::text
+  FROM pg_proc p
+  JOIN pg_namespace n ON n.oid = p.pronamespace
+  JOIN pg_language l ON l.oid = p.prolang
+  JOIN pg_roles r ON r.oid = p.proowner
+  LEFT JOIN pg_aggregate a ON a.aggfnoid = p.oid
+  LEFT JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+  LEFT JOIN pg_extension e ON e.oid = d.refobjid
+ WHERE p.oid = ANY ($1::oid[])";
+
+/// `$1` OIDs: an operator and its function.
+pub(super) const OPERATORS: &str = "
+SELECT o.oid::text, n.nspname, o.oprname, o.oprcode::oid::text
+  FROM pg_operator o JOIN pg_namespace n ON n.oid = o.oprnamespace
+ WHERE o.oid = ANY ($1::oid[])";
+
+/// `$1` OIDs: a type, what it is made of, and what it runs.
+pub(super) const TYPES: &str = "
+SELECT t.oid::text, n.nspname, t.typname, t.typtype::text, CASE WHEN r.rolsuper THEN e.extname END,
+       CASE WHEN c.relkind <> 'c' THEN c.oid::text END,
+       to_json(ARRAY(
+         SELECT part::int8 FROM (
+           SELECT t.typelem AS part UNION SELECT t.typbasetype
+           UNION SELECT g.rngsubtype FROM pg_range g WHERE t.oid IN (g.rngtypid, g.rngmultitypid)
+           UNION SELECT a.atttypid FROM pg_attribute a
+                  WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped) AS parts
+          WHERE part <> 0))::text,
+       to_json(ARRAY(
+         SELECT f::int8 FROM (
+           SELECT unnest(ARRAY[t.typinput::oid, t.typoutput, t.typreceive, t.typsend, t.typmodin, t.typmodout,
+                               t.typsubscript]) AS f
+           UNION SELECT unnest(ARRAY[g.rngcanonical::oid, g.rngsubdiff]) FROM pg_range g
+                  WHERE t.oid IN (g.rngtypid, g.rngmultitypid)
+           UNION SELECT m.amproc::oid FROM pg_range g
+                   JOIN pg_opclass k ON k.oid = g.rngsubopc
+                   JOIN pg_amproc m ON m.amprocfamily = k.opcfamily AND m.amproclefttype = k.opcintype
+                  WHERE t.oid IN (g.rngtypid, g.rngmultitypid)
+           UNION SELECT m.amproc::oid FROM pg_opclass k
+                   JOIN pg_amproc m ON m.amprocfamily = k.opcfamily AND m.amproclefttype = k.opcintype
+                  WHERE k.opcintype = t.oid AND k.opcdefault) AS functions
+          WHERE f <> 0))::text,
+       to_json(ARRAY(
+         SELECT k.castfunc::int8 FROM pg_cast k
+          WHERE k.castsource = t.oid AND k.casttarget IN (114, 3802) AND k.castfunc <> 0))::text,
+       to_json(ARRAY(
+         SELECT json_build_array('the check ' || k.conname || ' of domain ' || t.typname, k.conbin::text)
+           FROM pg_constraint k WHERE k.contypid = t.oid AND k.conbin IS NOT NULL))::text
+  FROM pg_type t
+  JOIN pg_namespace n ON n.oid = t.typnamespace
+  JOIN pg_roles r ON r.oid = t.typowner
+  LEFT JOIN pg_class c ON c.oid = t.typrelid
+  LEFT JOIN pg_depend d ON d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype = 'e'
+  LEFT JOIN pg_extension e ON e.oid = d.refobjid
+ WHERE t.oid = ANY ($1::oid[])";
+
+/// `$1` OIDs: a relation, and every stored tree that reading it may run.
+pub(super) const RELATIONS: &str = "
+SELECT c.oid::text, n.nspname, c.relname, c.relkind::text, w.fdwname, e.extname,
+       to_json(ARRAY(
+         SELECT json_build_array('view ' || c.oid::regclass, r.ev_action::text)
+           FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '1' AND c.relkind = 'v'
+         UNION ALL
+         SELECT json_build_array('the policy ' || p.polname || ' of ' || c.oid::regclass, p.polqual::text)
+           FROM pg_policy p
+          WHERE p.polrelid = c.oid AND c.relrowsecurity AND p.polcmd IN ('*', 'r') AND p.polqual IS NOT NULL))::text,
+       to_json(ARRAY(
+         SELECT json_build_array('the index ' || i.indexrelid::regclass, x.tree)
+           FROM pg_index i CROSS JOIN LATERAL (VALUES (i.indexprs::text), (i.indpred::text)) AS x(tree)
+          WHERE i.indrelid = c.oid AND x.tree IS NOT NULL
+         UNION ALL
+         SELECT json_build_array('the check ' || k.conname || ' of ' || c.oid::regclass, k.conbin::text)
+           FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c'
+         UNION ALL
+         SELECT json_build_array('the statistics ' || s.stxname || ' of ' || c.oid::regclass, s.stxexprs::text)
+           FROM pg_statistic_ext s WHERE s.stxrelid = c.oid AND s.stxexprs IS NOT NULL
+         UNION ALL
+         SELECT json_build_array('the partition key of ' || c.oid::regclass, k.partexprs::text)
+           FROM pg_partitioned_table k WHERE k.partrelid = c.oid AND k.partexprs IS NOT NULL
+         UNION ALL
+         SELECT json_build_array('the generated column ' || a.attname || ' of ' || c.oid::regclass, g.adbin::text)
+           FROM pg_attrdef g JOIN pg_attribute a ON a.attrelid = g.adrelid AND a.attnum = g.adnum
+          WHERE g.adrelid = c.oid AND a.attgenerated = 'v'))::text,
+       to_json(ARRAY(SELECT i.inhrelid::int8 FROM pg_inherits i WHERE i.inhparent = c.oid))::text
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN pg_foreign_table t ON t.ftrelid = c.oid
+  LEFT JOIN pg_foreign_server v ON v.oid = t.ftserver
+  LEFT JOIN pg_foreign_data_wrapper w ON w.oid = v.srvfdw
+  LEFT JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
+  LEFT JOIN pg_extension e ON e.oid = d.refobjid
+ WHERE c.oid = ANY ($1::oid[])";
+
+/// `$1` names: every function of them, in any schema.
+pub(super) const FUNCTION_NAMES: &str = "SELECT p.proname, p.oid::text FROM pg_proc p WHERE p.proname = ANY ($1::name[])";
+
+/// `$1` names: every operator of them that was not made with the cluster, in any schema.
+pub(super) const OPERATOR_NAMES: &str =
+    "SELECT o.oprname, o.oid::text FROM pg_operator o WHERE o.oprname = ANY ($1::name[]) AND o.oid >= 16384";
+
+/// Functions of all casts that were not made with the cluster.
+pub(super) const CASTS: &str = "SELECT k.castfunc::oid::text FROM pg_cast k WHERE k.oid >= 16384 AND k.castfunc <> 0";
