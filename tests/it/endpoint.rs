@@ -9,6 +9,7 @@ mod errors;
 mod extremes;
 mod http;
 mod limits;
+mod pooled;
 mod records;
 mod rows;
 mod schemas;
@@ -28,7 +29,8 @@ use hyper::body::Bytes;
 use mcp::{App, Callers, Settings};
 use serde_json::{Value, json};
 use state::{
-    ApiKey, CallRecord, Control, Credential, CredentialId, Flow, FlowStage, Journal, NewKey, Scope, SecretStore,
+    ApiKey, CallRecord, Control, Credential, CredentialId, Flow, FlowStage, Journal, NewKey, Scope,
+    SecretStore,
 };
 use tokio::{
     sync::{
@@ -45,7 +47,7 @@ const NODE: &str = "/mcp/shop/db";
 const SECRET: &str = "db";
 const CONTROL: &str = "control";
 /// No call of these tests may take longer.
-const LATEST: Duration = Duration::from_secs(60);
+const LATEST: Duration = Duration::from_mins(1);
 
 /// An instance with one flow `shop`, one node `db`, and one key.
 struct Endpoint {
@@ -173,7 +175,8 @@ impl Endpoint {
     }
 
     async fn tools(&self) -> &[Value] {
-        let list = async || self.ask("tools/list", json!({})).await["result"]["tools"].as_array().unwrap().clone();
+        let list =
+            async || self.ask("tools/list", json!({})).await["result"]["tools"].as_array().unwrap().clone();
         self.tools.get_or_init(list).await
     }
 
@@ -214,7 +217,11 @@ impl Endpoint {
 /// Asserts the fields of a failure that an agent acts on.
 #[track_caller]
 fn assert_failure(failure: &Value, code: &str, outcome: &str, hint: &str) {
-    assert_eq!((failure["code"].as_str(), failure["outcome"].as_str()), (Some(code), Some(outcome)), "{failure}");
+    assert_eq!(
+        (failure["code"].as_str(), failure["outcome"].as_str()),
+        (Some(code), Some(outcome)),
+        "{failure}"
+    );
     let said = failure["hint"].as_str().unwrap_or_default();
     assert!(said.contains(hint), "`{hint}` is not in {failure}");
     let message = failure["error"].as_str().unwrap();

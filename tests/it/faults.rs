@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pg::{Lost, ReadError, ReadPlan, Stopped};
+use pg::{Ask, Lost, ReadError, ReadPlan, Stopped};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
@@ -39,6 +39,19 @@ async fn a_statement_past_its_deadline_is_cancelled() {
         assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
         assert!(left_running(&db, Duration::from_millis(500)).await.is_empty());
     }
+}
+
+#[tokio::test]
+async fn a_catalog_query_past_its_deadline_is_stopped_too() {
+    let db = support::database(18).await;
+    let mut connection = open(&db.url).await;
+    let asks = [Ask { sql: "SELECT pg_catalog.pg_sleep(60)", parameters: vec![] }];
+    let began = Instant::now();
+    let deadline = Instant::now() + Duration::from_millis(400);
+    let error = connection.catalog(&asks, None, deadline).await.unwrap_err();
+    assert!(matches!(error, ReadError::Deadline { .. }), "{error}");
+    assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
+    assert!(left_running(&db, Duration::from_millis(500)).await.is_empty());
 }
 
 #[tokio::test]

@@ -73,6 +73,7 @@ fn a_kill_leaves_no_server_behind_and_the_data_usable() {
     let mut serving = Serving::start(&folder.0, &["--json"]);
     serving.ready();
     let postgres = serving.postgres();
+    assert!(alive(postgres));
     assert_eq!(serving.signal("KILL"), None);
     until("postgres is gone", || !alive(postgres));
     let mut again = Serving::start(&folder.0, &["--json"]);

@@ -317,3 +317,24 @@ async fn a_pooler_in_transaction_mode_changes_nothing() {
     assert_eq!(shown.as_deref(), Some("0"));
     plain.simple_query("CREATE TEMP TABLE w ()").await.unwrap();
 }
+
+#[tokio::test]
+async fn a_database_without_an_encoding_gives_its_bytes_and_costs_no_row() {
+    each_major(async |server| {
+        let db = server.database().await;
+        let name = format!("{}_ascii", db.name);
+        let create = format!("CREATE DATABASE {name} ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+        server.admin().await.batch_execute(&create).await.unwrap();
+        let url = server.server.superuser_url(&name);
+        let fill = r"CREATE TABLE t AS SELECT 1 AS a, E'caf\xe9'::text AS b, E'\303\251'::text AS c";
+        support::connect(&url).await.batch_execute(fill).await.unwrap();
+        let mut connection = open(&url).await;
+        let raw = read(&mut connection, "TABLE t").await.unwrap();
+        let bytes: Vec<&[u8]> = raw.rows[0].iter().map(|value| value.as_ref().unwrap().bytes.as_slice()).collect();
+        assert_eq!(bytes, [b"1".as_slice(), b"caf\xe9", "é".as_bytes()]);
+        assert_eq!(connection.parameter("client_encoding"), Some("UTF8"), "put back by the rollback");
+        connection.close().await;
+        server.admin().await.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap();
+    })
+    .await;
+}

@@ -15,7 +15,7 @@ use crate::login::log_in;
 use crate::read_error::{Lost, ReadError};
 use crate::search_path::SearchPath;
 use crate::server_error::{Notice, ServerError};
-use crate::settings::{CLIENT_CHECK, ClientCheck, Settings};
+use crate::settings::{CLIENT_CHECK, ClientCheck, Encoding, Settings};
 use crate::target::Target;
 use crate::wire::{Event, Rows, Wire, WireError};
 
@@ -215,7 +215,11 @@ impl Connection {
 
     /// The settings for a transaction on this server.
     pub(crate) fn settings(&self, timeout: Duration, search_path: Option<&SearchPath>) -> Settings {
-        Settings::new(self.server_major(), self.client_check, timeout, search_path)
+        let encoding = match self.parameter("server_encoding") {
+            Some("SQL_ASCII") => Encoding::None,
+            _ => Encoding::Known,
+        };
+        Settings::new(self.server_major(), encoding, self.client_check, timeout, search_path)
     }
 
     /// Whether an error of our settings teaches something, so that they are worth a second try.

@@ -5,8 +5,8 @@ mod sql;
 use std::collections::{BTreeSet, HashMap};
 
 use guard::facts::{
-    AggregateFact, Expression, Facts, FunctionFact, Needs, ObjectName, Oid, OperatorFact, RelationFact, RelationKind, TypeFact,
-    TypeKind, Volatility,
+    AggregateFact, Expression, Facts, FunctionFact, Needs, ObjectName, Oid, OperatorFact, RelationFact,
+    RelationKind, TypeFact, TypeKind, Volatility,
 };
 use tokio::time::Instant;
 
@@ -41,7 +41,9 @@ impl Connection {
             relations: relations.into_iter().filter_map(relation).collect(),
             function_names: needs.function_names.iter().map(|name| (name.clone(), Vec::new())).collect(),
             operator_names: needs.operator_names.iter().map(|name| (name.clone(), Vec::new())).collect(),
-            casts: needs.casts.then(|| casts.into_iter().filter_map(|row| oid(row.into_iter().next()??)).collect()),
+            casts: needs
+                .casts
+                .then(|| casts.into_iter().filter_map(|row| oid(row.into_iter().next()??)).collect()),
         };
         by_name(function_names, &mut facts.function_names);
         by_name(operator_names, &mut facts.operator_names);
@@ -79,8 +81,9 @@ fn function(row: Row) -> Option<(Oid, FunctionFact)> {
         operators,
         types,
     ] = <[Option<String>; 17]>::try_from(row).ok()?;
-    let aggregate = (kind.as_deref() == Some("a"))
-        .then(|| Some(AggregateFact { functions: list(functions)?, operators: list(operators)?, types: list(types)? }));
+    let aggregate = (kind.as_deref() == Some("a")).then(|| {
+        Some(AggregateFact { functions: list(functions)?, operators: list(operators)?, types: list(types)? })
+    });
     let fact = FunctionFact {
         name: ObjectName { schema: schema?, name: name? },
         extension,
@@ -140,7 +143,8 @@ fn type_(row: Row) -> Option<(Oid, TypeFact)> {
 }
 
 fn relation(row: Row) -> Option<(Oid, RelationFact)> {
-    let [number, schema, name, kind, wrapper, extension, runs, folds, children] = <[Option<String>; 9]>::try_from(row).ok()?;
+    let [number, schema, name, kind, wrapper, extension, runs, folds, children] =
+        <[Option<String>; 9]>::try_from(row).ok()?;
     let fact = RelationFact {
         name: ObjectName { schema: schema?, name: name? },
         kind: match kind?.as_str() {

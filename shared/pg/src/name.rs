@@ -34,7 +34,9 @@ pub enum NameError {
     #[error("`{0}` has no schema: write `schema.name`, such as `public.{0}`")]
     NoSchema(String),
     /// More than a schema and a name.
-    #[error("`{0}` has more than two parts: write `schema.name`, and put a name that holds a dot in double quotes")]
+    #[error(
+        "`{0}` has more than two parts: write `schema.name`, and put a name that holds a dot in double quotes"
+    )]
     TooManyParts(String),
     /// A quote that is never closed.
     #[error("a double quote is not closed")]
@@ -184,7 +186,10 @@ mod tests {
     #[test]
     fn what_is_no_qualified_name_is_told_why() {
         refused("orders", "`orders` has no schema: write `schema.name`, such as `public.orders`");
-        refused("\"Or ders\"", "`\"Or ders\"` has no schema: write `schema.name`, such as `public.\"Or ders\"`");
+        refused(
+            "\"Or ders\"",
+            "`\"Or ders\"` has no schema: write `schema.name`, such as `public.\"Or ders\"`",
+        );
         refused("", "a part of the name is empty: write `schema.name`");
         refused("public.", "a part of the name is empty: write `schema.name`");
         refused(".orders", "a part of the name is empty: write `schema.name`");
@@ -195,8 +200,9 @@ mod tests {
         );
         refused("public.\"orders", "a double quote is not closed");
         for bad in ["my table", "a-b", "1x", "$a", "a*", "x;drop", "\"a\"b", "\"a\"b\"c\"", "a\"b\""] {
-            let message =
-                format!("`{bad}` needs double quotes around it: only letters, digits, `_` and `$` stand without");
+            let message = format!(
+                "`{bad}` needs double quotes around it: only letters, digits, `_` and `$` stand without"
+            );
             refused(&format!("public.{bad}"), &message);
         }
         let long = "x".repeat(64);

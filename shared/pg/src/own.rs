@@ -50,19 +50,23 @@ impl Connection {
         search_path: Option<&SearchPath>,
         deadline: Instant,
     ) -> Result<Vec<Table>, ReadError> {
+        let began = Instant::now();
+        let timeout = settings::statement_timeout(deadline);
         let mut tries = 0;
         loop {
-            let settings = self.settings(settings::statement_timeout(deadline), search_path);
+            let settings = self.settings(timeout, search_path);
             self.launch(flight(&settings, asks).map_err(ReadError::unsendable)?).await?;
-            match self.collect_tables(asks.len()).await? {
+            let error = match self.collect_tables(asks.len()).await? {
                 Ok(tables) => return Ok(tables),
-                Err(error) => {
-                    // The server may have ended the connection as well; its error says more.
-                    let settled = self.settle().await;
-                    if tries > 0 || settled.is_err() || !self.learn_from(&error) {
-                        return Err(ReadError::Own(Box::new(error)));
-                    }
-                }
+                Err(error) => error,
+            };
+            // The server may have ended the connection as well; its error says more.
+            let settled = self.settle().await;
+            if settings::is_timeout(&error, began.elapsed(), timeout) {
+                return Err(ReadError::Deadline { after: began.elapsed() });
+            }
+            if tries > 0 || settled.is_err() || !self.learn_from(&error) {
+                return Err(ReadError::Own(Box::new(error)));
             }
             tries += 1;
         }

@@ -93,7 +93,7 @@ impl Reading<'_> {
                 let _ = self.connection.settle().await;
                 Err(match failure {
                     Failure::Ours(error) | Failure::Theirs(error)
-                        if is_timeout(&error, began.elapsed(), timeout) =>
+                        if settings::is_timeout(&error, began.elapsed(), timeout) =>
                     {
                         ReadError::Deadline { after: began.elapsed() }
                     }
@@ -253,16 +253,6 @@ fn second_flight(texts: &[Option<Cow<'_, str>>], unknown: &[(u32, i32)]) -> io::
     }
     flight.execute("")?.sync().rollback()?;
     Ok(flight)
-}
-
-/// Whether the server stopped the statement by a timeout that we set, and nobody else cancelled it.
-fn is_timeout(error: &ServerError, elapsed: Duration, timeout: Duration) -> bool {
-    match error.sqlstate.as_str() {
-        "57014" => elapsed >= timeout,
-        // transaction_timeout
-        "25P04" => true,
-        _ => false,
-    }
 }
 
 fn cost(value: Option<&RawValue>) -> usize {

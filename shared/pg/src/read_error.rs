@@ -37,7 +37,7 @@ pub enum ReadError {
     #[error("a query of pinguard's own failed: {0}")]
     Own(Box<ServerError>),
     /// As many parameters as the statement has not.
-    #[error("the statement takes {wanted} parameters and {given} were given")]
+    #[error("parameters of the statement: {wanted}; values in the call: {given}")]
     ParameterCount {
         /// How many were given.
         given: usize,

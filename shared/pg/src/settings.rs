@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::search_path::SearchPath;
+use crate::server_error::ServerError;
 
 /// Opens every transaction.
 pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
@@ -38,6 +39,12 @@ macro_rules! set {
 }
 const SET: &str = set!("");
 const SET_17: &str = set!(", pg_catalog.set_config('transaction_timeout', $5, true)");
+/// A database without an encoding checks what it sends against the client's, and one odd byte would cost the whole result.
+const SET_ASCII: &str = set!(", pg_catalog.set_config('client_encoding', 'SQL_ASCII', true)");
+const SET_17_ASCII: &str = set!(
+    ", pg_catalog.set_config('transaction_timeout', $5, true), \
+     pg_catalog.set_config('client_encoding', 'SQL_ASCII', true)"
+);
 
 /// The longest wait for a lock; readers wait only for what rewrites or drops a table.
 const LOCK: Duration = Duration::from_secs(5);
@@ -56,6 +63,14 @@ pub(crate) enum ClientCheck {
     Refused,
 }
 
+/// How the database keeps text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    Known,
+    /// `SQL_ASCII`: bytes as they came.
+    None,
+}
+
 /// The setting that a server may refuse by its operating system; it takes 0 everywhere.
 pub(crate) const CLIENT_CHECK: &str = "client_connection_check_interval";
 
@@ -71,10 +86,21 @@ pub(crate) fn statement_timeout(deadline: Instant) -> Duration {
     left.saturating_sub(HEAD_START).max(left / 2).max(Duration::from_millis(1))
 }
 
+/// Whether the server stopped a statement by a timeout that we set, and nobody else cancelled it.
+pub(crate) fn is_timeout(error: &ServerError, elapsed: Duration, timeout: Duration) -> bool {
+    match error.sqlstate.as_str() {
+        "57014" => elapsed >= timeout,
+        // transaction_timeout
+        "25P04" => true,
+        _ => false,
+    }
+}
+
 impl Settings {
     /// `search_path` is left as the login has it where none is given.
     pub(crate) fn new(
         major: u32,
+        encoding: Encoding,
         check: ClientCheck,
         timeout: Duration,
         search_path: Option<&SearchPath>,
@@ -84,7 +110,12 @@ impl Settings {
             ClientCheck::Refused => "0".to_owned(),
         };
         Self {
-            sql: if major >= 17 { SET_17 } else { SET },
+            sql: match (major >= 17, encoding) {
+                (true, Encoding::Known) => SET_17,
+                (true, Encoding::None) => SET_17_ASCII,
+                (false, Encoding::Known) => SET,
+                (false, Encoding::None) => SET_ASCII,
+            },
             parameters: [
                 search_path.map(SearchPath::setting),
                 Some(milliseconds(timeout)),
@@ -110,7 +141,7 @@ mod tests {
     use super::*;
 
     fn settings(major: u32, check: ClientCheck) -> Settings {
-        Settings::new(major, check, Duration::from_secs(20), None)
+        Settings::new(major, Encoding::Known, check, Duration::from_secs(20), None)
     }
 
     #[test]
@@ -129,7 +160,8 @@ mod tests {
     fn a_search_path_is_set_only_where_one_is_given() {
         assert_eq!(settings(18, ClientCheck::Possible).parameters()[0], None);
         let none = SearchPath::new(Vec::<String>::new()).unwrap();
-        let settings = Settings::new(18, ClientCheck::Possible, Duration::from_secs(1), Some(&none));
+        let settings =
+            Settings::new(18, Encoding::Known, ClientCheck::Possible, Duration::from_secs(1), Some(&none));
         assert_eq!(settings.parameters()[0], Some(""));
     }
 

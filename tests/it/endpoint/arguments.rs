@@ -18,7 +18,8 @@ async fn a_missing_or_cut_off_statement_is_answered_by_saying_so() {
     let db = support::database(18).await;
     let endpoint = Endpoint::over(&db).await;
     for arguments in ["{}", r#"{"max_rows": 5}"#, r#"{"params": []}"#] {
-        check(&endpoint, "query", arguments, "`sql` is missing or was cut off", "one shorter statement").await;
+        check(&endpoint, "query", arguments, "`sql` is missing or was cut off", "one shorter statement")
+            .await;
     }
     let answer = endpoint.ask("tools/call", json!({"name": "query"})).await;
     assert_eq!(answer["result"]["isError"], true, "{answer}");
@@ -26,7 +27,9 @@ async fn a_missing_or_cut_off_statement_is_answered_by_saying_so() {
     for sql in ["", "  \n", ";", "-- nothing", "/* nothing */ ;"] {
         assert_failure(&endpoint.refuses(sql).await, "empty_statement", "expected", "`sql`");
     }
-    for sql in ["SELECT 1 FROM", "SELECT 'abc", "SELECT (1", "WITH a AS (SELECT 1", "SELECT $$abc", "SELECT \"a"] {
+    for sql in
+        ["SELECT 1 FROM", "SELECT 'abc", "SELECT (1", "WITH a AS (SELECT 1", "SELECT $$abc", "SELECT \"a"]
+    {
         let failure = endpoint.refuses(sql).await;
         assert_failure(&failure, "syntax_error", "expected", "");
         let hint = failure["hint"].as_str().unwrap();
@@ -43,7 +46,12 @@ async fn aliases_of_the_statement_are_taken_and_two_at_once_are_not() {
     }
     check(&endpoint, "query", r#"{"sql": "SELECT 1", "query": "SELECT 1"}"#, "`sql` and `query`", "").await;
     for name in ["name", "relation", "table", "view"] {
-        assert_failure(&endpoint.bad("describe", json!({name: "nosuch"})).await, "unknown_relation", "expected", "");
+        assert_failure(
+            &endpoint.bad("describe", json!({name: "nosuch"})).await,
+            "unknown_relation",
+            "expected",
+            "",
+        );
     }
     check(&endpoint, "describe", r#"{"name": "a", "view": "b"}"#, "`name` and `view`", "").await;
 }
@@ -53,10 +61,32 @@ async fn unknown_names_are_refused_with_the_known_ones() {
     let db = support::database(18).await;
     let endpoint = Endpoint::over(&db).await;
     let takes = "it takes `sql`, `statement`, `query`, `params`, `max_rows`, `max_bytes`, `timeout_seconds`, `format`";
-    check(&endpoint, "query", r#"{"sql": "SELECT 1", "limit": 5, "Sql": ""}"#, "does not take `limit`, `Sql`", takes).await;
-    check(&endpoint, "describe", r#"{"schema": "a"}"#, "does not take `schema`", "`name`, `relation`, `table`, `view`").await;
-    check(&endpoint, "list_schemas", r#"{"like": "a"}"#, "does not take `like`", "it takes no arguments").await;
-    check(&endpoint, "list_tables", r#"{"name": "a"}"#, "does not take `name`", "`schema`, `limit`, `offset`").await;
+    check(
+        &endpoint,
+        "query",
+        r#"{"sql": "SELECT 1", "limit": 5, "Sql": ""}"#,
+        "does not take `limit`, `Sql`",
+        takes,
+    )
+    .await;
+    check(
+        &endpoint,
+        "describe",
+        r#"{"schema": "a"}"#,
+        "does not take `schema`",
+        "`name`, `relation`, `table`, `view`",
+    )
+    .await;
+    check(&endpoint, "list_schemas", r#"{"like": "a"}"#, "does not take `like`", "it takes no arguments")
+        .await;
+    check(
+        &endpoint,
+        "list_tables",
+        r#"{"name": "a"}"#,
+        "does not take `name`",
+        "`schema`, `limit`, `offset`",
+    )
+    .await;
     check(&endpoint, "describe_table", r#"{"name": "a"}"#, "does not take `name`", "`table`, `schema`").await;
 }
 
@@ -64,15 +94,44 @@ async fn unknown_names_are_refused_with_the_known_ones() {
 async fn numbers_out_of_range_or_of_another_kind_name_the_range() {
     let db = support::database(18).await;
     let endpoint = Endpoint::over(&db).await;
-    for value in ["0", "-5", "30000", "1e9", "1e400", "\"10\"", "10.5", "null", "[]", "{}", "true", "-0.0", "99999999999999999999"] {
-        let most = [("max_rows", "1 to 10000"), ("max_bytes", "256 to 1048576"), ("timeout_seconds", "1 to 300")];
+    for value in [
+        "0",
+        "-5",
+        "30000",
+        "1e9",
+        "1e400",
+        "\"10\"",
+        "10.5",
+        "null",
+        "[]",
+        "{}",
+        "true",
+        "-0.0",
+        "99999999999999999999",
+    ] {
+        let most =
+            [("max_rows", "1 to 10000"), ("max_bytes", "256 to 1048576"), ("timeout_seconds", "1 to 300")];
         for (name, range) in most.into_iter().filter(|(name, _)| *name != "max_bytes" || value != "30000") {
             let arguments = format!(r#"{{"sql": "SELECT 1", "{name}": {value}}}"#);
-            check(&endpoint, "query", &arguments, &format!("`{name}` must be a whole number from {range}"), name).await;
+            check(
+                &endpoint,
+                "query",
+                &arguments,
+                &format!("`{name}` must be a whole number from {range}"),
+                name,
+            )
+            .await;
         }
     }
     for (name, value) in [("limit", "0"), ("limit", "2001"), ("offset", "-1"), ("offset", "\"5\"")] {
-        check(&endpoint, "list_tables", &format!(r#"{{"{name}": {value}}}"#), &format!("`{name}` must be"), name).await;
+        check(
+            &endpoint,
+            "list_tables",
+            &format!(r#"{{"{name}": {value}}}"#),
+            &format!("`{name}` must be"),
+            name,
+        )
+        .await;
     }
 }
 
@@ -87,8 +146,14 @@ async fn values_of_another_kind_are_told_which_kind_is_taken() {
         (r#"{"sql": {"text": "SELECT 1"}}"#, "`sql` must be a string, not an object"),
         (r#"{"sql": "SELECT 1", "params": {"a": 1}}"#, "`params` must be a list, not an object"),
         (r#"{"sql": "SELECT 1", "params": "a"}"#, "`params` must be a list, not a string"),
-        (r#"{"sql": "SELECT 1", "format": "csv"}"#, "`format` must be one of `arrays`, `objects`, `table`, not `csv`"),
-        (r#"{"sql": "SELECT 1", "format": null}"#, "`format` must be one of `arrays`, `objects`, `table`, not null"),
+        (
+            r#"{"sql": "SELECT 1", "format": "csv"}"#,
+            "`format` must be one of `arrays`, `objects`, `table`, not `csv`",
+        ),
+        (
+            r#"{"sql": "SELECT 1", "format": null}"#,
+            "`format` must be one of `arrays`, `objects`, `table`, not null",
+        ),
     ] {
         check(&endpoint, "query", arguments, says, "").await;
     }

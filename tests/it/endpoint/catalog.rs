@@ -47,11 +47,17 @@ async fn views_show_what_they_read_and_their_statement_unless_it_names_what_may_
         let login = shop::build(&db).await;
         let endpoint = Setup::default().start(&db, &login.url).await;
         let adults = endpoint.good("describe", json!({"view": "app.adults"})).await;
-        assert_eq!((&adults["kind"], &adults["columns"]), (&json!("view"), &json!(["id bigint", "name text"])));
+        assert_eq!(
+            (&adults["kind"], &adults["columns"]),
+            (&json!("view"), &json!(["id bigint", "name text"]))
+        );
         assert_eq!(adults["relationships"], json!(["reads app.people", "read by app.names"]));
         assert!(adults["definition"].as_str().unwrap().contains("FROM app.people"), "{adults}");
         let totals = endpoint.good("describe", json!({"name": "totals"})).await;
-        assert_eq!((&totals["kind"], &totals["relationships"]), (&json!("materialized view"), &json!(["reads app.orders"])));
+        assert_eq!(
+            (&totals["kind"], &totals["relationships"]),
+            (&json!("materialized view"), &json!(["reads app.orders"]))
+        );
         let paid = endpoint.good("describe", json!({"name": "app.paid"})).await;
         assert!(paid["definition"].is_null() && !paid.to_string().contains("salaries"), "{paid}");
         assert_eq!(paid["relationships"], json!(["reads app.people"]));
@@ -86,7 +92,12 @@ async fn names_are_found_by_the_rules_of_postgresql_or_the_choice_is_shown() {
     let with_schema = endpoint.good("describe_table", json!({"table": "people", "schema": "app"})).await;
     assert_eq!(with_schema["name"], "app.people");
     for name in ["nosuch", "app.nosuch", "\"Orders\"", "hr.salaries", "salaries", "app.mood", "a.b"] {
-        assert_failure(&endpoint.bad("describe", json!({"name": name})).await, "unknown_relation", "expected", "");
+        assert_failure(
+            &endpoint.bad("describe", json!({"name": name})).await,
+            "unknown_relation",
+            "expected",
+            "",
+        );
     }
 }
 
@@ -96,7 +107,15 @@ async fn names_are_never_part_of_a_statement() {
         let db = server.database().await;
         let login = shop::build(&db).await;
         let endpoint = Setup::default().start(&db, &login.url).await;
-        for name in ["people') OR 1=1 --", "\"x\"; DROP TABLE app.people; --", "\"x' OR '1'='1\"", "people\u{0}", "\"a\u{0}b\"", "", "."] {
+        for name in [
+            "people') OR 1=1 --",
+            "\"x\"; DROP TABLE app.people; --",
+            "\"x' OR '1'='1\"",
+            "people\u{0}",
+            "\"a\u{0}b\"",
+            "",
+            ".",
+        ] {
             for (tool, argument) in [("describe", "name"), ("describe_table", "table")] {
                 let failure = endpoint.bad(tool, json!({argument: name})).await;
                 assert_eq!(failure["outcome"], "expected", "{name:?}: {failure}");
@@ -220,10 +239,18 @@ async fn five_hundred_tables_come_in_pages_without_gap_or_repeat() {
             asked["offset"] = offset.clone();
             let page = endpoint.good("list_tables", asked).await;
             assert_eq!(page["total"], 501);
-            assert!(page["tables"].to_string().len() <= 32 * 1024 + 2, "{}", page["tables"].to_string().len());
+            assert!(
+                page["tables"].to_string().len() <= 32 * 1024 + 2,
+                "{}",
+                page["tables"].to_string().len()
+            );
             let listed = page["tables"].as_array().unwrap();
             assert!(!listed.is_empty());
-            assert!(listed.iter().all(|table| table["comment"].as_str().is_none_or(|text| text.chars().count() <= 120)));
+            assert!(
+                listed
+                    .iter()
+                    .all(|table| table["comment"].as_str().is_none_or(|text| text.chars().count() <= 120))
+            );
             names.extend(listed.iter().map(|table| table["name"].as_str().unwrap().to_owned()));
             offset = page["nextOffset"].clone();
             assert_eq!(page["truncated"], json!(!offset.is_null()));

@@ -1,10 +1,9 @@
 //! What keeps a call from its database, and what the caller and the operator learn of it.
 
-use std::{fs, io, sync::Arc, sync::Mutex};
+use std::{cell::RefCell, fs, io, sync::Once};
 
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tracing_subscriber::fmt::MakeWriter;
 
 use super::{Endpoint, SECRET, Setup, assert_failure};
 use crate::support::{
@@ -12,13 +11,16 @@ use crate::support::{
     proxy::{Fault, Proxy},
 };
 
-/// What is logged while it lives, on this thread, as the deployed function logs it.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+thread_local! {
+    /// What this thread has logged; each test has a thread of its own.
+    static LOGGED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+struct Log;
 
 impl io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
+        LOGGED.with_borrow_mut(|logged| logged.extend_from_slice(bytes));
         Ok(bytes.len())
     }
 
@@ -27,24 +29,19 @@ impl io::Write for Log {
     }
 }
 
-impl MakeWriter<'_> for Log {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        self.clone()
-    }
+/// Starts to keep what is logged, as much of it as the deployed function logs. One subscriber serves all threads, since one
+/// for each comes and goes too late for log lines that another test has met before.
+fn keep_log() {
+    static KEPT: Once = Once::new();
+    KEPT.call_once(|| {
+        let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_writer(|| Log);
+        tracing::subscriber::set_global_default(subscriber.finish()).unwrap();
+    });
+    LOGGED.with_borrow_mut(Vec::clear);
 }
 
-impl Log {
-    fn start() -> (Self, tracing::subscriber::DefaultGuard) {
-        let log = Self::default();
-        let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_writer(log.clone());
-        (log, tracing::subscriber::set_default(subscriber.finish()))
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
+fn log() -> String {
+    LOGGED.with_borrow(|logged| String::from_utf8(logged.clone()).unwrap())
 }
 
 /// Every tool meets the same wall.
@@ -69,7 +66,7 @@ async fn each_cause_has_its_code_and_its_next_step() {
     let endpoint = Endpoint::over(&db).await;
     let port = db.server.port();
     let closed = TcpListener::bind(("127.0.0.1", 0)).await.unwrap().local_addr().unwrap().port();
-    let (log, _guard) = Log::start();
+    keep_log();
     for (secret, code, hint) in [
         (format!("postgres://u:hunter2@127.0.0.1:{closed}/d"), "unreachable", "port"),
         (login.url.replace(&login.password, "hunter2"), "login_failed", "password"),
@@ -79,7 +76,11 @@ async fn each_cause_has_its_code_and_its_next_step() {
         ("postgres://u:hunter2@host.invalid/d".to_owned(), "unknown_host", "host name"),
         ("mysql://u:hunter2@h/d".to_owned(), "secret_malformed", "postgresql://"),
         ("{\"host\": 5, \"password\": \"hunter2\"}".to_owned(), "secret_malformed", "postgresql://"),
-        (format!("postgres://u:hunter2@127.0.0.1:{port}/d?sslmode=no-verify"), "secret_malformed", "postgresql://"),
+        (
+            format!("postgres://u:hunter2@127.0.0.1:{port}/d?sslmode=no-verify"),
+            "secret_malformed",
+            "postgresql://",
+        ),
         (" \n".to_owned(), "secret_empty", "write the value"),
     ] {
         endpoint.point_to(&secret);
@@ -90,8 +91,11 @@ async fn each_cause_has_its_code_and_its_next_step() {
     }
     fs::remove_file(endpoint.secrets.0.join(SECRET)).unwrap();
     check(&endpoint, "secret_missing", "create the secret").await;
-    let log = log.text();
-    assert!(log.contains("a call failed") && !log.contains("hunter2") && !log.contains(&login.password), "{log}");
+    let log = log();
+    assert!(
+        log.contains("a call failed") && !log.contains("hunter2") && !log.contains(&login.password),
+        "{log}"
+    );
     // The list of tools does not ask the database.
     assert_eq!(endpoint.ask("tools/list", json!({})).await["result"]["tools"].as_array().unwrap().len(), 5);
 }
@@ -99,8 +103,8 @@ async fn each_cause_has_its_code_and_its_next_step() {
 #[tokio::test]
 async fn a_node_without_a_credential_uses_the_default_one_or_says_that_there_is_none() {
     let db = support::database(18).await;
-    let node = json!({"credential": "cred-2"});
-    check(&Setup::node(node).start(&db, &db.url).await, "no_credential", "credential").await;
+    let absent = json!({"credential": "cred-2"});
+    check(&Setup::node(absent).start(&db, &db.url).await, "no_credential", "credential").await;
     let none = json!({"credential": null});
     check(&Setup::node(none.clone()).start(&db, &db.url).await, "no_credential", "credential").await;
     let settings = mcp::Settings { default_secret: Some(SECRET.to_owned()), ..mcp::Settings::default() };
@@ -152,12 +156,41 @@ async fn a_connection_that_breaks_in_the_middle_is_the_plumbings_and_runs_nothin
 }
 
 #[tokio::test]
+async fn what_an_administrator_ends_is_told_apart_from_what_ran_out_of_time() {
+    support::each_major(async |server| {
+        let db = server.database().await;
+        let endpoint = Endpoint::over(&db).await;
+        let admin = db.client().await;
+        for (ends, code, outcome, hint) in [
+            ("pg_cancel_backend(pid)", "57014", "expected", "somebody cancelled"),
+            ("pg_terminate_backend(pid)", "57P01", "unexpected", "stopping or starting"),
+        ] {
+            let end = format!(
+                "SELECT {ends} FROM pg_stat_activity WHERE application_name = 'pinguard' \
+                 AND datname = current_database() AND state = 'active' AND query LIKE '%pg_sleep%'"
+            );
+            let call = endpoint.refuses("SELECT pg_sleep(30)");
+            let ended = async { while admin.query(&end, &[]).await.unwrap().is_empty() {} };
+            let (failure, ()) = tokio::join!(call, ended);
+            assert_failure(&failure, code, outcome, hint);
+        }
+        assert_eq!(endpoint.query("SELECT 1").await["rows"], json!([[1]]));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn no_literal_or_parameter_reaches_a_log() {
     let db = support::database(18).await;
     let endpoint = Endpoint::over(&db).await;
-    let (log, _guard) = Log::start();
+    keep_log();
     endpoint.query("SELECT 'mandrill'").await;
-    for sql in ["SELECT 'mandrill'::int", "SELECT 'mandrill' FROM nosuch", "DELETE FROM t WHERE a = 'mandrill'", "SELECT 'mandrill"] {
+    for sql in [
+        "SELECT 'mandrill'::int",
+        "SELECT 'mandrill' FROM nosuch",
+        "DELETE FROM t WHERE a = 'mandrill'",
+        "SELECT 'mandrill",
+    ] {
         endpoint.refuses(sql).await;
     }
     endpoint.bad("query", json!({"sql": "SELECT $1::int", "params": ["mandrill"]})).await;
@@ -166,7 +199,7 @@ async fn no_literal_or_parameter_reaches_a_log() {
         endpoint.records().iter().map(|record| serde_json::to_string(record).unwrap()).collect();
     assert_eq!(records.len(), 7);
     assert!(!records.concat().contains("mandrill"), "{records:?}");
-    assert!(!log.text().contains("mandrill"), "{}", log.text());
+    assert!(!log().contains("mandrill"), "{}", log());
 }
 
 #[tokio::test]

@@ -34,7 +34,11 @@ async fn every_error_of_a_statement_says_what_to_do_next() {
             ("SELECT 2000000000 + 2000000000", "22003", "bigint"),
             ("SELECT a / (a - a) FROM t", "22012", "NULLIF"),
             ("SELECT (SELECT a FROM t)", "21000", "LIMIT 1"),
-            ("SELECT extract(day FROM date '2026-01-03' - date '2026-01-01')", "42883", "whole number of days"),
+            (
+                "SELECT extract(day FROM date '2026-01-03' - date '2026-01-01')",
+                "42883",
+                "whole number of days",
+            ),
             ("SELECT max(a = 1) FROM t", "42883", "bool_or"),
             ("SELECT round(1.5::float8, 2)", "42883", "::numeric"),
             ("SELECT tablename FROM pg_stat_user_tables", "42703", "`relname`"),
@@ -111,7 +115,8 @@ async fn positions_count_characters_of_the_callers_own_text() {
             assert_eq!(failure["position"], json!(sql[..byte].chars().count() + 1), "{sql}: {failure}");
         }
         // An error inside a function has no place in the caller's text.
-        db.run("CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT zzz FROM t); END'").await;
+        db.run("CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT zzz FROM t); END'")
+            .await;
         let failure = endpoint.refuses("SELECT f()").await;
         assert!(failure["position"].is_null(), "{failure}");
     })

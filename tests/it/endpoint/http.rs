@@ -41,7 +41,10 @@ impl Body for Trickle {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         Poll::Ready(self.0.pop_front().map(|byte| Ok(Frame::data(Bytes::from(vec![byte])))))
     }
 }
@@ -77,7 +80,10 @@ async fn any_accept_header_gets_json() {
         Some("\u{e4}"),
     ] {
         let reply = ping(&endpoint, &[("accept", accept)]).await;
-        assert_eq!((reply.status, &reply.headers["content-type"]), (200, &"application/json".parse().unwrap()));
+        assert_eq!(
+            (reply.status, &reply.headers["content-type"]),
+            (200, &"application/json".parse().unwrap())
+        );
         assert_eq!(reply.json(), json!({"jsonrpc": "2.0", "id": 1, "result": {}}), "{accept:?}");
     }
 }
@@ -90,7 +96,12 @@ async fn content_types_other_than_json_are_told_apart() {
         assert_eq!(ping(&endpoint, &[("content-type", good)]).await.status, 200, "{good:?}");
     }
     for wrong in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""] {
-        assert_error(&ping(&endpoint, &[("content-type", Some(wrong))]).await, 415, -32600, "application/json");
+        assert_error(
+            &ping(&endpoint, &[("content-type", Some(wrong))]).await,
+            415,
+            -32600,
+            "application/json",
+        );
     }
 }
 
@@ -191,7 +202,9 @@ async fn protocol_versions_are_served_or_refused_with_the_ones_that_are() {
     for version in ["2099-01-01", "1", "", "\u{e4}"] {
         let reply = ping(&endpoint, &[("mcp-protocol-version", Some(version))]).await;
         assert_error(&reply, 400, -32022, "2026-07-28, 2025-11-25");
-        assert!(reply.json()["error"]["data"]["supported"].as_array().unwrap().contains(&json!("2025-11-25")));
+        assert!(
+            reply.json()["error"]["data"]["supported"].as_array().unwrap().contains(&json!("2025-11-25"))
+        );
     }
     let call = json!({"name": "query", "arguments": {"sql": "SELECT 1"}});
     assert_eq!(ask_modern(&endpoint, "tools/call", Some("query"), call.clone()).await.status, 200);
@@ -222,7 +235,10 @@ async fn hosts_and_origins_are_those_of_the_settings() {
     }
     // Where nothing is set the front door sees to the host, and pages of other origins are still kept out.
     let open = Endpoint::over(&db).await;
-    assert_eq!(ping(&open, &[("host", Some("d-abc.execute-api.eu-central-1.amazonaws.com"))]).await.status, 200);
+    assert_eq!(
+        ping(&open, &[("host", Some("d-abc.execute-api.eu-central-1.amazonaws.com"))]).await.status,
+        200
+    );
     assert_error(&ping(&open, &[("origin", Some("https://evil.example.com"))]).await, 403, -32600, "Origin");
     assert_error(&ping(&open, &[("host", None)]).await, 400, -32600, "Host");
 }
@@ -237,7 +253,15 @@ async fn the_key_is_taken_in_any_case_and_spacing_and_whoever_has_none_is_told()
     }
     let stranger = ApiKey::from_random([9; 32]);
     let unknown = format!("Bearer {}", stranger.text());
-    for value in [None, Some(""), Some("Bearer"), Some("Basic dTpw"), Some("Bearer pgk_short"), Some("\u{e4}"), Some(&*unknown)] {
+    for value in [
+        None,
+        Some(""),
+        Some("Bearer"),
+        Some("Basic dTpw"),
+        Some("Bearer pgk_short"),
+        Some("\u{e4}"),
+        Some(&*unknown),
+    ] {
         let reply = ping(&endpoint, &[("authorization", value)]).await;
         assert_error(&reply, 401, -32600, "");
         assert_eq!(reply.headers["www-authenticate"], "Bearer realm=\"pinguard\"");
@@ -258,7 +282,9 @@ async fn a_key_without_the_scope_gets_403_and_one_for_another_flow_404() {
     endpoint.app.control.put_key("w", &new).await.unwrap();
     let bearer = format!("Bearer {}", bound.text());
     assert_error(&ping(&endpoint, &[("authorization", Some(&bearer))]).await, 404, -32600, "shop");
-    for path in ["/mcp/shop/other", "/mcp/absent/db", "/mcp/SHOP/db", "/mcp/shop", "/mcp", "/", "/mcp/shop/db/x"] {
+    for path in
+        ["/mcp/shop/other", "/mcp/absent/db", "/mcp/SHOP/db", "/mcp/shop", "/mcp", "/", "/mcp/shop/db/x"]
+    {
         let mut request = endpoint.request(PING);
         *request.uri_mut() = path.parse().unwrap();
         assert_error(&endpoint.send(request).await, 404, -32600, "there is n");
@@ -284,7 +310,8 @@ async fn a_body_in_pieces_is_one_message_and_one_past_a_mebibyte_is_refused() {
     let (parts, _) = endpoint.request("").into_parts();
     let request = Request::from_parts(parts, Trickle(message.to_string().into_bytes().into()));
     let answer = mcp::handle(&endpoint.app, request, Instant::now() + Duration::from_secs(20)).await;
-    let answer: Value = serde_json::from_slice(&answer.into_body().collect().await.unwrap().to_bytes()).unwrap();
+    let answer: Value =
+        serde_json::from_slice(&answer.into_body().collect().await.unwrap().to_bytes()).unwrap();
     assert_eq!(answer["result"]["structuredContent"]["rows"], json!([["ü€"]]), "{answer}");
 
     let sql = format!("SELECT 1 -- {}", "x".repeat(1 << 20));

@@ -47,15 +47,24 @@ async fn equal_names_no_columns_and_no_names_lose_nothing() {
     let endpoint = Endpoint::over(&db).await;
     for (sql, names, rows) in [
         ("SELECT 1, 2", json!(["?column?", "?column?"]), json!([[1, 2]])),
-        ("SELECT a.*, b.* FROM p a JOIN p b USING (id) WHERE id = 1", json!(["id", "name", "id", "name"]), json!([[1, "a", 1, "a"]])),
+        (
+            "SELECT a.*, b.* FROM p a JOIN p b USING (id) WHERE id = 1",
+            json!(["id", "name", "id", "name"]),
+            json!([[1, "a", 1, "a"]]),
+        ),
         ("SELECT FROM p", json!([]), json!([[], [], []])),
         ("TABLE p ORDER BY id DESC LIMIT 1", json!(["id", "name"]), json!([[3, "c"]])),
         ("VALUES (1, 'x'), (2, NULL)", json!(["column1", "column2"]), json!([[1, "x"], [2, null]])),
-        ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT i FROM n", json!(["i"]), json!([[1], [2], [3]])),
+        (
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT i FROM n",
+            json!(["i"]),
+            json!([[1], [2], [3]]),
+        ),
         ("(SELECT 1) UNION ALL (SELECT 2) ORDER BY 1 DESC", json!(["?column?"]), json!([[2], [1]])),
     ] {
         let answer = endpoint.query(sql).await;
-        let found: Vec<_> = answer["columns"].as_array().unwrap().iter().map(|column| &column["name"]).collect();
+        let found: Vec<_> =
+            answer["columns"].as_array().unwrap().iter().map(|column| &column["name"]).collect();
         assert_eq!((json!(found), &answer["rows"]), (names, &rows), "{sql}");
     }
     let objects = endpoint.good("query", json!({"sql": "SELECT 1 AS a, 2 AS a", "format": "objects"})).await;
@@ -81,7 +90,12 @@ async fn comments_and_semicolons_around_a_statement_are_fine() {
         assert_eq!(endpoint.query(sql).await["rows"], json!([[1]]), "{sql}");
     }
     assert_eq!(endpoint.query("SELECT ';--'").await["rows"], json!([[";--"]]));
-    assert_failure(&endpoint.refuses("SELECT 1; SELECT 2").await, "several_statements", "expected", "one statement");
+    assert_failure(
+        &endpoint.refuses("SELECT 1; SELECT 2").await,
+        "several_statements",
+        "expected",
+        "one statement",
+    );
 }
 
 #[tokio::test]
@@ -101,13 +115,19 @@ async fn parameters_take_the_types_that_the_server_infers() {
             ("SELECT $1::jsonb", json!([{"a": [1, null]}]), json!([{"a": [1, null]}])),
             ("SELECT $1::jsonb", json!([[1, "x"]]), json!([[1, "x"]])),
             ("SELECT $2::text || $1::text", json!(["b", "a"]), json!(["ab"])),
-            ("SELECT $1::text, $1::text", json!(["'; DROP TABLE t --"]), json!(["'; DROP TABLE t --", "'; DROP TABLE t --"])),
+            (
+                "SELECT $1::text, $1::text",
+                json!(["'; DROP TABLE t --"]),
+                json!(["'; DROP TABLE t --", "'; DROP TABLE t --"]),
+            ),
             ("SELECT 1 WHERE $1::text LIKE '%'", json!(["ü"]), json!([1])),
         ] {
             let answer = endpoint.good("query", json!({"sql": sql, "params": params})).await;
             assert_eq!(answer["rows"][0], row, "{sql}");
         }
-        let numeric: Value = serde_json::from_str(r#"{"sql": "SELECT $1::numeric", "params": [12345678901234567890.10]}"#).unwrap();
+        let numeric: Value =
+            serde_json::from_str(r#"{"sql": "SELECT $1::numeric", "params": [12345678901234567890.10]}"#)
+                .unwrap();
         assert_eq!(endpoint.good("query", numeric).await["rows"], json!([["12345678901234567890.10"]]));
     })
     .await;
@@ -159,8 +179,18 @@ async fn explain_and_show_answer_on_every_major() {
         assert!(endpoint.good("query", bound).await["rows"][1][0].as_str().unwrap().contains("Filter"));
         let shown = endpoint.query("SHOW TimeZone").await;
         assert_eq!((&shown["rows"], &shown["columns"][0]["name"]), (&json!([["UTC"]]), &json!("TimeZone")));
-        assert_failure(&endpoint.refuses("SHOW data_directory").await, "show_setting", "expected", "server_version");
-        assert_failure(&endpoint.refuses("EXPLAIN ANALYZE DELETE FROM t").await, "explain_target", "expected", "SELECT");
+        assert_failure(
+            &endpoint.refuses("SHOW data_directory").await,
+            "show_setting",
+            "expected",
+            "server_version",
+        );
+        assert_failure(
+            &endpoint.refuses("EXPLAIN ANALYZE DELETE FROM t").await,
+            "explain_target",
+            "expected",
+            "SELECT",
+        );
         assert_eq!(endpoint.query("SELECT count(*) FROM t").await["rows"], json!([[10]]));
     })
     .await;
@@ -183,7 +213,10 @@ async fn the_three_formats_tell_null_from_text_and_a_call_wins_over_the_node() {
     let db = support::database(18).await;
     let endpoint = Setup::node(json!({"rowFormat": "table"})).start(&db, &db.url).await;
     let sql = "SELECT NULL AS a, 'NULL' AS b, '' AS c";
-    assert_eq!(endpoint.query(sql).await["rows"], "a    | b      | c\n-----+--------+---\nNULL | 'NULL' | ''");
+    assert_eq!(
+        endpoint.query(sql).await["rows"],
+        "a    | b      | c\n-----+--------+---\nNULL | 'NULL' | ''"
+    );
     for (format, rows) in
         [("arrays", json!([[null, "NULL", ""]])), ("objects", json!([{"a": null, "b": "NULL", "c": ""}]))]
     {
@@ -195,7 +228,10 @@ async fn the_three_formats_tell_null_from_text_and_a_call_wins_over_the_node() {
 #[tokio::test]
 async fn names_are_looked_up_along_the_nodes_search_path() {
     let db = support::database(15).await;
-    db.run("CREATE SCHEMA \"My App\"; CREATE TABLE \"My App\".t (a int); INSERT INTO \"My App\".t VALUES (5)").await;
+    db.run(
+        "CREATE SCHEMA \"My App\"; CREATE TABLE \"My App\".t (a int); INSERT INTO \"My App\".t VALUES (5)",
+    )
+    .await;
     let plain = Endpoint::over(&db).await;
     assert_failure(&plain.refuses("SELECT a FROM t").await, "42P01", "expected", "schema");
     let endpoint = Setup::node(json!({"searchPath": ["nosuch", "\"My App\""]})).start(&db, &db.url).await;

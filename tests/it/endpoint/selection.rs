@@ -18,20 +18,31 @@ async fn lists_and_descriptions_name_nothing_that_is_not_selected() {
     support::each_major(async |server| {
         let db = server.database().await;
         let endpoint = selecting(&db, &SELECTED).await;
-        let schemas = json!({"schemas": [{"name": "\"Sales 2026\"", "relations": 1}, {"name": "app", "relations": 2}]});
+        let schemas =
+            json!({"schemas": [{"name": "\"Sales 2026\"", "relations": 1}, {"name": "app", "relations": 2}]});
         assert_eq!(endpoint.good("list_schemas", json!({})).await, schemas);
         let tables = endpoint.good("list_tables", json!({})).await;
         let names: Vec<_> = tables["tables"].as_array().unwrap().iter().map(|table| &table["name"]).collect();
-        assert_eq!((json!(names), &tables["total"]), (json!(["\"Sales 2026\".people", "app.orders", "app.paid"]), &json!(3)));
+        assert_eq!(
+            (json!(names), &tables["total"]),
+            (json!(["\"Sales 2026\".people", "app.orders", "app.paid"]), &json!(3))
+        );
         for schema in ["hr", "pg_catalog", "public"] {
-            assert_eq!(endpoint.good("list_tables", json!({"schema": schema})).await["tables"], json!([]), "{schema}");
+            assert_eq!(
+                endpoint.good("list_tables", json!({"schema": schema})).await["tables"],
+                json!([]),
+                "{schema}"
+            );
         }
         for (tool, argument) in [("describe", "name"), ("describe_table", "table")] {
             let paid = endpoint.good(tool, json!({argument: "app.paid"})).await.to_string();
             assert!(!paid.contains("salaries") && !paid.contains("app.people"), "{paid}");
             let orders = endpoint.good(tool, json!({argument: "orders"})).await.to_string();
             assert!(!orders.contains("app.people") && !orders.contains("totals"), "{orders}");
-            assert_eq!(endpoint.good(tool, json!({argument: "people"})).await["name"], "\"Sales 2026\".people");
+            assert_eq!(
+                endpoint.good(tool, json!({argument: "people"})).await["name"],
+                "\"Sales 2026\".people"
+            );
         }
     })
     .await;
@@ -43,7 +54,12 @@ async fn what_is_not_selected_gets_the_answer_of_what_does_not_exist() {
     let endpoint = selecting(&db, &SELECTED).await;
     for name in ["app.people", "hr.salaries", "pg_class", "nosuch", "app.gone", "app.ev"] {
         let failure = endpoint.bad("describe", json!({"name": name})).await;
-        assert_failure(&failure, "unknown_relation", "expected", "app.paid, app.orders, \"Sales 2026\".people");
+        assert_failure(
+            &failure,
+            "unknown_relation",
+            "expected",
+            "app.paid, app.orders, \"Sales 2026\".people",
+        );
         assert_eq!(failure["error"], format!("`{name}` is not one of the selected tables and views"));
     }
 }

@@ -16,7 +16,12 @@ fn modern_meta() -> Value {
 }
 
 /// A request of the newest revision; `name` is what its header says of the tool.
-pub(super) async fn ask_modern(endpoint: &Endpoint, method: &str, name: Option<&str>, mut params: Value) -> Reply {
+pub(super) async fn ask_modern(
+    endpoint: &Endpoint,
+    method: &str,
+    name: Option<&str>,
+    mut params: Value,
+) -> Reply {
     params["_meta"] = modern_meta();
     let message = json!({"jsonrpc": "2.0", "id": "a", "method": method, "params": params});
     let mut request = endpoint.request(message.to_string());
@@ -53,7 +58,10 @@ async fn tools_have_names_titles_and_annotations_and_say_whose_they_are() {
     assert_eq!(names, ["query", "describe", "list_schemas", "list_tables", "describe_table"]);
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
-        assert!(name.len() <= 40 && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_'));
+        assert!(
+            name.len() <= 40
+                && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        );
         assert!(!tool["title"].as_str().unwrap().is_empty());
         let annotations = json!({
             "title": tool["title"], "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true,
@@ -125,7 +133,9 @@ async fn no_tool_brings_a_statement_to_the_server_past_the_guard() {
     let nowhere = Setup::default().start(&db, "postgres://u:p@127.0.0.1:1/d").await;
     let mut statements = 0;
     for tool in BuiltIn::ALL {
-        for sql in ["DELETE FROM t", "WITH d AS (DELETE FROM t RETURNING a) SELECT a FROM d", "COMMIT; DROP TABLE t"] {
+        for sql in
+            ["DELETE FROM t", "WITH d AS (DELETE FROM t RETURNING a) SELECT a FROM d", "COMMIT; DROP TABLE t"]
+        {
             let arguments = arguments(tool, sql);
             match tool.takes() {
                 Takes::Statement => {
@@ -163,14 +173,20 @@ async fn both_eras_give_the_same_answers() {
     let db = support::database(18).await;
     let endpoint = Endpoint::over(&db).await;
     let modern = async |name: &str, arguments: Value| {
-        let reply = ask_modern(&endpoint, "tools/call", Some(name), json!({"name": name, "arguments": arguments})).await;
-        assert_eq!((reply.status, &reply.headers["content-type"]), (200, &"application/json".parse().unwrap()));
+        let reply =
+            ask_modern(&endpoint, "tools/call", Some(name), json!({"name": name, "arguments": arguments}))
+                .await;
+        assert_eq!(
+            (reply.status, &reply.headers["content-type"]),
+            (200, &"application/json".parse().unwrap())
+        );
         reply.json()["result"].clone()
     };
     for sql in ["SELECT 1 AS a, 'x' AS b", "SELECT nosuch", "DROP TABLE t"] {
         let result = modern("query", json!({"sql": sql})).await;
         assert_eq!(result["resultType"], "complete", "{result}");
-        let (mut new, mut old) = (result["structuredContent"].clone(), endpoint.call("query", json!({"sql": sql})).await.0);
+        let (mut new, mut old) =
+            (result["structuredContent"].clone(), endpoint.call("query", json!({"sql": sql})).await.0);
         for answer in [&mut new, &mut old] {
             answer.as_object_mut().unwrap().shift_remove("elapsedMs");
         }
@@ -178,7 +194,10 @@ async fn both_eras_give_the_same_answers() {
     }
     let discovered = ask_modern(&endpoint, "server/discover", None, json!({})).await.json()["result"].clone();
     let versions = discovered["supportedVersions"].as_array().unwrap();
-    assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")), "{discovered}");
+    assert!(
+        versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")),
+        "{discovered}"
+    );
     let list = ask_modern(&endpoint, "tools/list", None, json!({})).await.json()["result"].clone();
     assert_eq!((&list["cacheScope"], list["ttlMs"].as_u64()), (&json!("private"), Some(60_000)));
     assert_eq!(list["nextCursor"], Value::Null, "all tools are on one page");

@@ -60,7 +60,7 @@ fn otherwise(method: &str, message: &Value) -> Option<(u16, Value)> {
     match (method, message["method"].as_str().unwrap_or_default()) {
         // There is no session to listen to or to end, which clients take as an answer.
         ("GET" | "DELETE", _) => Some((405, json!({"error": {"message": "<string>"}}))),
-        // The recorded server knew no revision without sessions.
+        // The recorded server knew no revision without a handshake.
         (_, "server/discover") => Some((
             200,
             json!({"result": {"supportedVersions": ["<string>"], "capabilities": {"tools": "<object>"}}}),
@@ -92,12 +92,13 @@ fn fixed(message: &Value) -> Value {
     }
 }
 
-/// Compares the kinds of all fields that both have; whether a call failed must be the same.
+/// Compares the kinds of all fields that both have.
 fn alike(path: &str, theirs: &Value, ours: &Value) -> Result<(), String> {
     match (theirs, ours) {
         (Value::Object(theirs), Value::Object(ours)) => {
-            let both = theirs.iter().filter_map(|(name, one)| ours.get(name).map(|other| (name, one, other)));
-            both.into_iter().try_for_each(|(name, one, other)| alike(&format!("{path}.{name}"), one, other))
+            let mut both =
+                theirs.iter().filter_map(|(name, one)| ours.get(name).map(|other| (name, one, other)));
+            both.try_for_each(|(name, one, other)| alike(&format!("{path}.{name}"), one, other))
         }
         (Value::Array(theirs), Value::Array(ours)) => match (theirs.first(), ours.first()) {
             (Some(one), Some(other)) => alike(&format!("{path}[0]"), one, other),

@@ -65,6 +65,13 @@ impl Serving {
         Ready(serde_json::from_str(&self.line()).unwrap())
     }
 
+    /// The most memory that it has held so far, in bytes.
+    pub(crate) fn peak_memory(&self) -> usize {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
+    }
+
     pub(crate) fn stderr(&self) -> String {
         fs::read_to_string(&self.errors).unwrap()
     }

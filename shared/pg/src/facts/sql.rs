@@ -103,11 +103,13 @@ SELECT c.oid::text, n.nspname, c.relname, c.relkind::text, w.fdwname, e.extname,
  WHERE c.oid = ANY ($1::oid[])";
 
 /// `$1` names: every function of them, in any schema.
-pub(super) const FUNCTION_NAMES: &str = "SELECT p.proname, p.oid::text FROM pg_proc p WHERE p.proname = ANY ($1::name[])";
+pub(super) const FUNCTION_NAMES: &str =
+    "SELECT p.proname, p.oid::text FROM pg_proc p WHERE p.proname = ANY ($1::name[])";
 
 /// `$1` names: every operator of them that was not made with the cluster, in any schema.
 pub(super) const OPERATOR_NAMES: &str =
     "SELECT o.oprname, o.oid::text FROM pg_operator o WHERE o.oprname = ANY ($1::name[]) AND o.oid >= 16384";
 
 /// Functions of all casts that were not made with the cluster.
-pub(super) const CASTS: &str = "SELECT k.castfunc::oid::text FROM pg_cast k WHERE k.oid >= 16384 AND k.castfunc <> 0";
+pub(super) const CASTS: &str =
+    "SELECT k.castfunc::oid::text FROM pg_cast k WHERE k.oid >= 16384 AND k.castfunc <> 0";
