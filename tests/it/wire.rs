@@ -323,7 +323,9 @@ async fn a_database_without_an_encoding_gives_its_bytes_and_costs_no_row() {
     each_major(async |server| {
         let db = server.database().await;
         let name = format!("{}_ascii", db.name);
-        let create = format!("CREATE DATABASE {name} ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+        let provider = if server.major < 15 { "" } else { "LOCALE_PROVIDER libc" };
+        let create =
+            format!("CREATE DATABASE {name} ENCODING 'SQL_ASCII' {provider} LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
         server.admin().await.batch_execute(&create).await.unwrap();
         let url = server.server.superuser_url(&name);
         let fill = r"CREATE TABLE t AS SELECT 1 AS a, E'caf\xe9'::text AS b, E'\303\251'::text AS c";
