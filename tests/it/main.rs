@@ -25,6 +25,7 @@ mod layering;
 mod login;
 mod mcp_tools;
 mod serve;
+mod settings;
 mod support;
 mod support_works;
 mod tls;

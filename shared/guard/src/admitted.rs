@@ -38,13 +38,45 @@ pub(crate) struct Part<'a> {
     pub(crate) skipped_chars: usize,
 }
 
+/// A statement that passed the local step. It may be parsed by the server, which then says what it resolves to; it may not run.
+#[derive(Debug)]
+pub struct Candidate {
+    admitted: Admitted,
+    /// What is parsed to be judged, where that is not the text that runs.
+    judged: Option<String>,
+}
+
+impl Candidate {
+    pub(crate) fn rows(part: Part<'_>, limit: RowLimit) -> Self {
+        Self { admitted: Admitted::rows(part, limit), judged: None }
+    }
+
+    /// EXPLAIN shows on some majors nothing of the statement behind it, so that one is judged by itself.
+    pub(crate) fn explain(options: &str, part: Part<'_>, limit: RowLimit) -> Self {
+        Self { admitted: Admitted::explain(options, part), judged: Some(Admitted::rows(part, limit).text) }
+    }
+
+    pub(crate) fn show(admitted: Admitted) -> Self {
+        Self { admitted, judged: None }
+    }
+
+    /// The text whose tree is judged.
+    pub fn judged_text(&self) -> &str {
+        self.judged.as_deref().unwrap_or(&self.admitted.text)
+    }
+
+    pub(crate) fn into_admitted(self) -> Admitted {
+        self.admitted
+    }
+}
+
 impl Admitted {
     // A line break ends a comment that the caller's text may end in.
-    pub(crate) fn rows(part: Part<'_>, limit: RowLimit) -> Self {
+    fn rows(part: Part<'_>, limit: RowLimit) -> Self {
         Self::build(PREFIX, part, &format!("\n) pinguard_q LIMIT {}", limit.rows()), Shape::Rows)
     }
 
-    pub(crate) fn explain(options: &str, part: Part<'_>) -> Self {
+    fn explain(options: &str, part: Part<'_>) -> Self {
         let prefix = if options.is_empty() { "EXPLAIN ".to_owned() } else { format!("EXPLAIN ({options}) ") };
         Self::build(&prefix, part, "", Shape::Explain)
     }

@@ -3,7 +3,8 @@
 use pg_query::NodeEnum;
 use pg_query::protobuf::{DefElem, ExplainStmt, Token};
 
-use crate::admitted::{Admitted, Part};
+use crate::admitted::{Candidate, Part};
+use crate::rules::RowLimit;
 use crate::sieve;
 use crate::text::Text;
 use crate::verdict::{Code, Finding, Refusal};
@@ -29,7 +30,7 @@ const CHOICES: &[(&str, &[&str])] =
 const HELP: &str = "the options that run here are ANALYZE, BUFFERS, COSTS, FORMAT, GENERIC_PLAN, MEMORY, SERIALIZE, \
                     SETTINGS, SUMMARY, TIMING, VERBOSE and WAL";
 
-pub(crate) fn judge(statement: &ExplainStmt, text: &Text<'_>) -> Result<Admitted, Refusal> {
+pub(crate) fn judge(statement: &ExplainStmt, text: &Text<'_>, limit: RowLimit) -> Result<Candidate, Refusal> {
     let target = statement.query.as_ref().and_then(|node| node.node.as_ref());
     let Some(select @ NodeEnum::SelectStmt(_)) = target else {
         let message = "`EXPLAIN` stands before a statement that does not only read";
@@ -49,7 +50,7 @@ pub(crate) fn judge(statement: &ExplainStmt, text: &Text<'_>) -> Result<Admitted
     }
     let inner = inner_part(text, options.is_empty());
     match (Refusal::all(findings), inner) {
-        (None, Some(inner)) => Ok(Admitted::explain(&options.join(", "), inner)),
+        (None, Some(inner)) => Ok(Candidate::explain(&options.join(", "), inner, limit)),
         (Some(refusal), _) => Err(refusal),
         (None, None) => {
             let message = "the statement that EXPLAIN stands before was not found";

@@ -15,7 +15,7 @@ mod text;
 mod tree;
 mod verdict;
 
-pub use admitted::{Admitted, Shape};
+pub use admitted::{Admitted, Candidate, Shape};
 pub use judge::{Clear, Judgement, Step};
 pub use rules::{RowLimit, Rules, Selection};
 pub use text::MAX_TEXT_BYTES;
@@ -34,4 +34,9 @@ pub fn check(sql: &str, rules: &Rules) -> Verdict {
         Ok(admitted) => Verdict::Admitted(admitted),
         Err(refusal) => Verdict::Refused(refusal),
     }
+}
+
+/// The local step alone: what PostgreSQL may be asked to resolve, so that a [`Judgement`] can be made of it.
+pub fn candidate(sql: &str, rules: &Rules) -> Result<Candidate, Refusal> {
+    local::candidate(sql, rules)
 }

@@ -3,32 +3,38 @@
 use pg_query::NodeEnum;
 use pg_query::protobuf::ParseResult;
 
-use crate::admitted::Admitted;
+use crate::admitted::{Admitted, Candidate};
 use crate::rules::{Rules, Selection};
 use crate::text::Text;
 use crate::verdict::{Code, Finding, Refusal};
 use crate::{explain, parse, show, sieve};
 
 pub(crate) fn judge(sql: &str, rules: &Rules) -> Result<Admitted, Refusal> {
+    let candidate = candidate(sql, rules)?;
+    selection_can_be_checked(rules)?;
+    Ok(candidate.into_admitted())
+}
+
+/// A statement that the local step lets through.
+pub(crate) fn candidate(sql: &str, rules: &Rules) -> Result<Candidate, Refusal> {
     let text = Text::read(sql)?;
     parse::with_tree(&text, |tree| judge_tree(tree, &text, rules))
 }
 
-fn judge_tree(tree: &ParseResult, text: &Text<'_>, rules: &Rules) -> Result<Admitted, Refusal> {
+fn judge_tree(tree: &ParseResult, text: &Text<'_>, rules: &Rules) -> Result<Candidate, Refusal> {
     let root = only_statement(tree, text, rules)?;
     match root {
         NodeEnum::SelectStmt(_) => {
             refuse_any(sieve::findings(root, text))?;
-            selection_can_be_checked(rules)?;
-            Ok(Admitted::rows(text.body(), rules.row_limit))
+            Ok(Candidate::rows(text.body(), rules.row_limit))
         }
         NodeEnum::ExplainStmt(statement) => {
             not_with_selection(rules, "EXPLAIN")?;
-            explain::judge(statement, text)
+            explain::judge(statement, text, rules.row_limit)
         }
         NodeEnum::VariableShowStmt(statement) => {
             not_with_selection(rules, "SHOW")?;
-            show::judge(&statement.name)
+            show::judge(&statement.name).map(Candidate::show)
         }
         _ => Err(Refusal::one(not_a_read(text, rules))),
     }

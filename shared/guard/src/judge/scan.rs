@@ -17,6 +17,8 @@ impl Judgement<'_> {
             for (name, role, value) in node.fields() {
                 match role {
                     Role::Plain => {}
+                    // The handlers that PostgreSQL brings take internal arguments.
+                    Role::Function if name == "tsmhandler" => self.each(node, value, origin, Object::Support),
                     Role::Function => self.each(node, value, origin, Object::Function),
                     Role::Operator => self.each(node, value, origin, Object::Operator),
                     Role::Type if exempt.contains(&value_number(value)) && name == "consttype" => {}
