@@ -15,6 +15,7 @@
 mod client;
 mod conformance;
 mod control;
+mod corpora;
 mod embedded;
 mod endpoint;
 mod exchanges;

@@ -206,7 +206,7 @@ impl Drop for TestDb {
                 let client = connect(&url).await;
                 client.batch_execute(&database).await?;
                 for login in logins {
-                    client.batch_execute(&format!("DROP ROLE IF EXISTS {login}")).await?;
+                    client.batch_execute(&format!("DROP OWNED BY {login}; DROP ROLE {login}")).await?;
                 }
                 Ok::<_, tokio_postgres::Error>(())
             })

@@ -8,11 +8,15 @@ use tokio::time::Instant;
 
 use crate::ask;
 use crate::failure::Failure;
+use crate::line::one_line;
 use crate::relation::{self, Column, Link, Name, kind_word};
 use crate::scope::Scope;
 
 /// JSON bytes of one list of tables; a list this long is about 8,000 tokens.
 const LIST_BYTES: usize = 32 * 1024;
+
+/// Characters of a comment in a list.
+const LIST_COMMENT_CHARS: usize = 120;
 
 /// Schemas that hold something readable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -28,7 +32,7 @@ pub struct Schema {
     pub name: String,
     /// Tables and views that can be read in it; partitions count with their parent.
     pub relations: u64,
-    /// Its comment.
+    /// Its comment, cut at 120 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
 }
@@ -77,7 +81,7 @@ pub struct Structure {
     pub name: String,
     /// table, partitioned table, foreign table, view or materialized view.
     pub kind: &'static str,
-    /// Its comment.
+    /// Its comment, cut at 500 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
     /// In column order.
@@ -258,6 +262,7 @@ where
 
 fn schema(row: Vec<Option<String>>) -> Option<Schema> {
     let [name, relations, comment] = <[Option<String>; 3]>::try_from(row).ok()?;
+    let comment = comment.map(|comment| one_line(&comment, LIST_COMMENT_CHARS));
     Some(Schema { name: name?, relations: relations?.parse().ok()?, comment })
 }
 
@@ -289,6 +294,6 @@ fn listed(row: Vec<Option<String>>) -> Option<Listed> {
         columns: columns?.parse().ok()?,
         estimated_rows: estimate.and_then(|rows| rows.parse().ok()),
         children: children.and_then(|count| count.parse().ok()),
-        comment,
+        comment: comment.map(|comment| one_line(&comment, LIST_COMMENT_CHARS)),
     })
 }

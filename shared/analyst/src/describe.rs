@@ -4,6 +4,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::failure::Failure;
+use crate::line::cut;
 use crate::relation::{self, Column, Facts, Found, Link, Name};
 use crate::scope::Scope;
 
@@ -18,7 +19,7 @@ pub struct Description {
     pub name: String,
     /// table, partitioned table, foreign table, view or materialized view.
     pub kind: &'static str,
-    /// The relation's comment.
+    /// The relation's comment, cut at 500 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
     /// One line a column, in column order.
@@ -71,7 +72,10 @@ fn rendered(found: Found, facts: Facts) -> Description {
         columns: facts.columns.iter().map(column_line).collect(),
         primary_key: facts.primary_key,
         relationships: facts.links.iter().map(link_line).collect(),
-        definition: facts.definition.map(|text| cut(&text)),
+        definition: facts.definition.map(|mut text| {
+            cut(&mut text, DEFINITION_CHARS);
+            text
+        }),
     }
 }
 
@@ -94,12 +98,5 @@ fn link_line(link: &Link) -> String {
         }
         Link::Reads(name) => format!("reads {name}"),
         Link::ReadBy(name) => format!("read by {name}"),
-    }
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(DEFINITION_CHARS) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(text)),
-        None => text.to_owned(),
     }
 }

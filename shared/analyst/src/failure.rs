@@ -4,6 +4,11 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::line::one_line;
+
+/// Characters of a message or a hint: they may quote a name or a value of any length.
+const MESSAGE_CHARS: usize = 1_000;
+
 /// A call without a result, in the words that the caller sees.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {message}")]
@@ -69,7 +74,7 @@ impl Failure {
         Self {
             kind,
             code: code.into(),
-            message: message.into(),
+            message: one_line(&message.into(), MESSAGE_CHARS),
             hint: None,
             position: None,
             findings: Vec::new(),
@@ -80,7 +85,7 @@ impl Failure {
     /// Adds what to do next.
     #[must_use]
     pub fn hinting(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
+        Self { hint: Some(one_line(&hint.into(), MESSAGE_CHARS)), ..self }
     }
 
     /// Adds what only the log may hold.
@@ -101,8 +106,8 @@ impl From<guard::Refusal> for Failure {
             .findings()
             .map(|finding| FindingView {
                 code: finding.code.as_str(),
-                message: finding.message.clone(),
-                help: finding.help.clone(),
+                message: one_line(&finding.message, MESSAGE_CHARS),
+                help: one_line(&finding.help, MESSAGE_CHARS),
                 position: finding.position,
             })
             .collect();

@@ -8,7 +8,7 @@ pub(crate) const OUT_OF_TIME: &str = "the statement ran into its time limit: fil
 /// SQLSTATE.
 pub(crate) fn for_error(sqlstate: &str, message: &str, server: Option<String>, sql: &str) -> Option<String> {
     // The setting that the server names is fixed here.
-    let server = server.filter(|hint| !hint.contains("datestyle"));
+    let server = server.filter(|hint| !hint.to_lowercase().contains("datestyle"));
     slip(sqlstate, message, sql)
         .map(str::to_owned)
         .or(server)
@@ -66,7 +66,9 @@ pub(crate) fn by_state(sqlstate: &str) -> Option<&'static str> {
         "57014" => "somebody cancelled the statement on the server: try once more, or ask for less",
         "55P03" => "another transaction holds a lock on the relation: try again in a moment",
         "40001" | "40P01" => "the server gave another transaction precedence: try again",
-        "53200" | "53100" | "54001" => "the statement needs more than the server has: make it simpler",
+        "53200" | "53100" | "54000" | "54001" => {
+            "the statement needs more than the server has: make it simpler"
+        }
         "53300" => "the server takes no more connections: try again in some seconds",
         "57P01" | "57P02" | "57P03" => "the server is stopping or starting: try again in some seconds",
         "28P01" => "the operator checks user and password in the node's secret",
@@ -120,7 +122,7 @@ mod tests {
 
     #[test]
     fn advice_about_a_setting_that_is_fixed_is_not_passed_on() {
-        let server = Some("Perhaps you need a different \"datestyle\" setting.".to_owned());
+        let server = Some("Perhaps you need a different \"DateStyle\" setting.".to_owned());
         assert!(for_error("22008", "out of range", server, "SELECT 1").unwrap().contains("YYYY-MM-DD"));
     }
 }

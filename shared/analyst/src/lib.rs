@@ -6,6 +6,7 @@ pub mod connect;
 pub mod describe;
 mod failure;
 mod hint;
+mod line;
 pub mod query;
 mod relation;
 mod scope;

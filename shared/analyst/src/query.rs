@@ -24,9 +24,6 @@ const NAME_CUT: &str = "42622";
 /// Bytes of the longest character.
 const MOST_UTF8_BYTES: usize = 4;
 
-/// Characters of a server's message or hint that are passed on.
-const MESSAGE_CHARS: usize = 1_000;
-
 /// A statement to run, as a caller asks for it.
 #[derive(Debug)]
 pub struct Ask<'a> {
@@ -105,6 +102,10 @@ where
         Verdict::Admitted(statement) => statement,
         Verdict::Refused(refusal) => return Err(refusal.into()),
     };
+    let (wanted, given) = (statement.parameters(), ask.parameters.len());
+    if wanted != given {
+        return Err(failed(&ReadError::ParameterCount { wanted, given }));
+    }
     let plan = ReadPlan {
         search_path: scope.search_path.clone(),
         deadline,
@@ -186,7 +187,7 @@ pub(crate) fn failed_read(error: ReadError) -> Failure {
     match error {
         ReadError::Own(error) => {
             let message =
-                format!("the database did not answer a question about its catalog: {}", one_line(&error.message));
+                format!("the database did not answer a question about its catalog: {}", error.message);
             Failure::new(Kind::Plumbing, error.sqlstate, message)
         }
         other => failed(&other),
@@ -198,10 +199,9 @@ fn failed_statement(error: ReadError, sql: &str) -> Failure {
     match error {
         ReadError::Server(error) => {
             let hint = hint::for_error(&error.sqlstate, &error.message, error.hint, sql);
-            let hint = hint.as_deref().map(one_line);
             let kind = if about_the_server(&error.sqlstate) { Kind::Plumbing } else { Kind::Statement };
-            let message = one_line(&error.message);
-            Failure { hint, position: error.position, ..Failure::new(kind, error.sqlstate, message) }
+            let failure = Failure::new(kind, error.sqlstate, error.message);
+            hinted(Failure { position: error.position, ..failure }, hint)
         }
         other => failed(&other),
     }
@@ -222,21 +222,17 @@ fn failed(error: &ReadError) -> Failure {
     };
     // Whichever clock ran out first, the server's or ours: for a caller it is the server's answer.
     let code = if matches!(error, ReadError::Deadline { .. }) { "57014" } else { error.code() };
-    let failure = Failure::new(kind, code.to_owned(), error.to_string()).logging(chain(error));
+    hinted(
+        Failure::new(kind, code.to_owned(), error.to_string()).logging(chain(error)),
+        hint.map(str::to_owned),
+    )
+}
+
+fn hinted(failure: Failure, hint: Option<String>) -> Failure {
     match hint {
         Some(hint) => failure.hinting(hint),
         None => failure,
     }
-}
-
-/// The server's words on one line, and no more of them than a caller reads: they may quote a whole value.
-fn one_line(text: &str) -> String {
-    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((end, _)) = line.char_indices().nth(MESSAGE_CHARS) {
-        line.truncate(end);
-        line.push('…');
-    }
-    line
 }
 
 /// Classes 08 (connection), 53 (resources), 57P (operator intervention), 58 (system) and XX (internal) tell of the

@@ -8,9 +8,13 @@ use pg::name::{self, quote_identifier};
 
 use crate::ask;
 use crate::failure::{Failure, Kind};
+use crate::line::one_line;
 use crate::scope::Scope;
 
 pub(crate) use facts::{Column, Facts, Link};
+
+/// Characters of a comment, or of a column's expression, that are shown.
+const SHOWN_CHARS: usize = 500;
 
 /// A relation that exists, can be read, and is within the selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +68,7 @@ fn found(row: Vec<Option<String>>) -> Option<Found> {
         oid: oid?,
         qualified: qualified?,
         kind: kind_word(&kind?),
-        comment,
+        comment: comment.map(|comment| one_line(&comment, SHOWN_CHARS)),
         system: system.as_deref() == Some("t"),
     })
 }

@@ -1,7 +1,7 @@
 //! A statement that may run. Only this crate builds one, and `pg` runs user SQL in no other form:
 //!
 //! ```compile_fail
-//! let forged = guard::Admitted { text: String::new(), ours: 0, theirs: 0, shape: guard::Shape::Show };
+//! let forged = guard::Admitted { text: String::new(), ours: 0, theirs: 0, parameters: 0, shape: guard::Shape::Show };
 //! ```
 //! ```compile_fail
 //! let forged: guard::Admitted = String::from("DROP TABLE t").into();
@@ -17,6 +17,7 @@ pub struct Admitted {
     text: String,
     ours: usize,
     theirs: usize,
+    parameters: usize,
     shape: Shape,
 }
 
@@ -47,13 +48,16 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    pub(crate) fn rows(part: Part<'_>, limit: RowLimit) -> Self {
-        Self { admitted: Admitted::rows(part, limit), judged: None }
+    pub(crate) fn rows(part: Part<'_>, parameters: usize, limit: RowLimit) -> Self {
+        Self { admitted: Admitted { parameters, ..Admitted::rows(part, limit) }, judged: None }
     }
 
     /// EXPLAIN shows on some majors nothing of the statement behind it, so that one is judged by itself.
-    pub(crate) fn explain(options: &str, part: Part<'_>, limit: RowLimit) -> Self {
-        Self { admitted: Admitted::explain(options, part), judged: Some(Admitted::rows(part, limit).text) }
+    pub(crate) fn explain(options: &str, part: Part<'_>, parameters: usize, limit: RowLimit) -> Self {
+        Self {
+            admitted: Admitted { parameters, ..Admitted::explain(options, part) },
+            judged: Some(Admitted::rows(part, limit).text),
+        }
     }
 
     pub(crate) fn show(admitted: Admitted) -> Self {
@@ -63,6 +67,11 @@ impl Candidate {
     /// The text whose tree is judged.
     pub fn judged_text(&self) -> &str {
         self.judged.as_deref().unwrap_or(&self.admitted.text)
+    }
+
+    /// The highest number of a `$n` in it.
+    pub fn parameters(&self) -> usize {
+        self.admitted.parameters
     }
 
     pub(crate) fn into_admitted(self) -> Admitted {
@@ -90,6 +99,7 @@ impl Admitted {
             text: [prefix, part.sql, suffix].concat(),
             ours: prefix.chars().count(),
             theirs: part.skipped_chars,
+            parameters: 0,
             shape,
         }
     }
@@ -104,6 +114,11 @@ impl Admitted {
     pub fn caller_position(&self, server: usize) -> Option<usize> {
         let within = server.checked_sub(self.ours).filter(|position| *position > 0)?;
         Some(within + self.theirs)
+    }
+
+    /// The highest number of a `$n` in it: so many values it takes.
+    pub fn parameters(&self) -> usize {
+        self.parameters
     }
 
     /// The kind of statement.

@@ -37,7 +37,7 @@ pub(crate) fn judge(statement: &ExplainStmt, text: &Text<'_>, limit: RowLimit) -
         let help = "EXPLAIN takes a SELECT, WITH, VALUES or TABLE statement here";
         return Err(Refusal::one(Finding::new(Code::ExplainTarget, message, help)));
     };
-    let mut findings = sieve::findings(select, text);
+    let sieve::Sifted { mut findings, parameters } = sieve::sift(select, text);
     let mut options = Vec::new();
     for option in statement.options.iter().filter_map(|node| node.node.as_ref()) {
         match option {
@@ -49,8 +49,11 @@ pub(crate) fn judge(statement: &ExplainStmt, text: &Text<'_>, limit: RowLimit) -
         }
     }
     let inner = inner_part(text, options.is_empty());
+    // A generic plan is one for any values: the statement has parameters and takes none.
+    let generic = options.iter().any(|option| option == "generic_plan on");
+    let parameters = if generic { 0 } else { parameters };
     match (Refusal::all(findings), inner) {
-        (None, Some(inner)) => Ok(Candidate::explain(&options.join(", "), inner, limit)),
+        (None, Some(inner)) => Ok(Candidate::explain(&options.join(", "), inner, parameters, limit)),
         (Some(refusal), _) => Err(refusal),
         (None, None) => {
             let message = "the statement that EXPLAIN stands before was not found";

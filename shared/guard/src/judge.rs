@@ -12,7 +12,7 @@ mod sql;
 mod types;
 
 use std::collections::{BTreeSet, HashSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::facts::{Facts, Major, Needs, ObjectName, Oid};
 use crate::rules::{Rules, Selection};
@@ -103,8 +103,8 @@ pub struct Judgement<'r> {
     rules: &'r Rules,
     major: Major,
     facts: Facts,
-    open: Vec<(Object, Rc<Origin>)>,
-    waiting: Vec<(Object, Rc<Origin>)>,
+    open: Vec<(Object, Arc<Origin>)>,
+    waiting: Vec<(Object, Arc<Origin>)>,
     needs: Needs,
     seen: HashSet<Object>,
     named: BTreeSet<ObjectName>,
@@ -125,7 +125,7 @@ impl<'r> Judgement<'r> {
             named: BTreeSet::new(),
             findings: Vec::new(),
         };
-        judgement.tree(tree, &Rc::new(Origin::Statement), Reads::Relations);
+        judgement.tree(tree, &Arc::new(Origin::Statement), Reads::Relations);
         judgement
     }
 
@@ -156,10 +156,10 @@ impl<'r> Judgement<'r> {
         }
     }
 
-    fn judge(&mut self, object: Object, origin: &Rc<Origin>) {
+    fn judge(&mut self, object: Object, origin: &Arc<Origin>) {
         if !self.is_known(&object) {
             self.need(&object);
-            self.waiting.push((object, Rc::clone(origin)));
+            self.waiting.push((object, Arc::clone(origin)));
             return;
         }
         match object {
@@ -176,14 +176,14 @@ impl<'r> Judgement<'r> {
     }
 
     /// Puts an object on the list, once for each way it can be reached.
-    fn reach(&mut self, object: Object, origin: &Rc<Origin>) {
+    fn reach(&mut self, object: Object, origin: &Arc<Origin>) {
         if self.seen.insert(object.clone()) {
-            self.open.push((object, Rc::clone(origin)));
+            self.open.push((object, Arc::clone(origin)));
         }
     }
 
     /// Reads a tree and puts everything that it reaches on the list.
-    fn tree(&mut self, text: &str, origin: &Rc<Origin>, reads: Reads) {
+    fn tree(&mut self, text: &str, origin: &Arc<Origin>, reads: Reads) {
         match tree::read(text, self.major) {
             Ok(tree) => self.scan(&tree, origin, reads),
             Err(error) => self.finding(

@@ -25,8 +25,9 @@ fn judge_tree(tree: &ParseResult, text: &Text<'_>, rules: &Rules) -> Result<Cand
     let root = only_statement(tree, text, rules)?;
     match root {
         NodeEnum::SelectStmt(_) => {
-            refuse_any(sieve::findings(root, text))?;
-            Ok(Candidate::rows(text.body(), rules.row_limit))
+            let sifted = sieve::sift(root, text);
+            refuse_any(sifted.findings)?;
+            Ok(Candidate::rows(text.body(), sifted.parameters, rules.row_limit))
         }
         NodeEnum::ExplainStmt(statement) => {
             not_with_selection(rules, "EXPLAIN")?;

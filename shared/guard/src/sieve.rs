@@ -10,29 +10,38 @@ use crate::verdict::{Code, Finding};
 /// Parameters that the protocol can carry.
 const MAX_PARAMETERS: i64 = 65_535;
 
-/// Every finding in one statement's tree.
-pub(crate) fn findings(tree: &impl serde::Serialize, text: &Text<'_>) -> Vec<Finding> {
-    match serde_json::to_value(tree) {
-        Ok(tree) => {
-            let mut found = Vec::new();
-            look(&tree, text, &mut found);
-            found
-        }
-        Err(_) => vec![Finding::new(
-            Code::TooDeep,
-            "the statement could not be looked through",
-            "send a simpler one",
-        )],
-    }
+/// What a statement's tree holds besides reading.
+pub(crate) struct Sifted {
+    /// Every reason against it.
+    pub(crate) findings: Vec<Finding>,
+    /// The highest number of a parameter.
+    pub(crate) parameters: usize,
 }
 
-fn look(value: &Value, text: &Text<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn sift(tree: &impl serde::Serialize, text: &Text<'_>) -> Sifted {
+    let mut sifted = Sifted { findings: Vec::new(), parameters: 0 };
+    match serde_json::to_value(tree) {
+        Ok(tree) => look(&tree, text, &mut sifted),
+        Err(_) => {
+            let message = "the statement could not be looked through";
+            sifted.findings.push(Finding::new(Code::TooDeep, message, "send a simpler one"));
+        }
+    }
+    sifted
+}
+
+fn look(value: &Value, text: &Text<'_>, sifted: &mut Sifted) {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| look(item, text, found)),
+        Value::Array(items) => items.iter().for_each(|item| look(item, text, sifted)),
         Value::Object(fields) => {
             for (name, field) in fields {
-                found.extend(judge(name, field, text));
-                look(field, text, found);
+                sifted.findings.extend(judge(name, field, text));
+                if name == "ParamRef"
+                    && let Some(number) = field["number"].as_u64()
+                {
+                    sifted.parameters = sifted.parameters.max(usize::try_from(number).unwrap_or(usize::MAX));
+                }
+                look(field, text, sifted);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}

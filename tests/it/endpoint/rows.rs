@@ -156,7 +156,7 @@ async fn parameters_that_do_not_fit_are_told_what_would() {
         }
         assert_eq!(
             endpoint.bad("query", json!({"sql": "SELECT $1::int, $2::int", "params": [1]})).await["error"],
-            "the statement takes 2 parameters and 1 were given"
+            "parameters of the statement: 2; values in the call: 1"
         );
     })
     .await;

@@ -35,6 +35,6 @@ SELECT total.count::text, quote_ident(p.nspname) || '.' || quote_ident(p.relname
            AND has_column_privilege(a.attrelid, a.attnum, 'SELECT'))::text,
        CASE WHEN p.reltuples >= 0 AND p.relkind IN ('r', 'p', 'm') THEN p.reltuples::int8::text END,
        (SELECT nullif(count(*), 0) FROM pg_inherits i WHERE i.inhparent = p.oid)::text,
-       left(obj_description(p.oid, 'pg_class'), 120)
+       left(obj_description(p.oid, 'pg_class'), 1000)
   FROM (SELECT count(*) FROM listed) AS total LEFT JOIN page AS p ON true
  ORDER BY p.nspname, p.relname";

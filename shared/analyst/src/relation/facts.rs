@@ -2,6 +2,9 @@
 
 use pg::Table;
 
+use super::SHOWN_CHARS;
+use crate::line::one_line;
+
 /// Everything about one relation that a caller may know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Facts {
@@ -68,15 +71,19 @@ fn column(row: Vec<Option<String>>) -> Option<Column> {
         name: name?,
         type_name: type_name?,
         not_null: not_null.as_deref() == Some("t"),
-        default,
+        default: shown(default),
         identity: match identity.as_deref() {
             Some("a") => Some("always"),
             Some("d") => Some("by default"),
             _ => None,
         },
         generated: generated.is_some_and(|kind| !kind.is_empty()),
-        comment,
+        comment: shown(comment),
     })
+}
+
+fn shown(text: Option<String>) -> Option<String> {
+    text.map(|text| one_line(&text, SHOWN_CHARS))
 }
 
 fn foreign_key(row: Vec<Option<String>>) -> Option<Link> {

@@ -1,6 +1,6 @@
 //! Functions and operators.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{Judgement, Object, Origin, Reads, TypeUse};
 use crate::builtin::{self, Ruling};
@@ -10,7 +10,7 @@ use crate::verdict::Code;
 
 impl Judgement<'_> {
     /// A function that is called.
-    pub(super) fn function(&mut self, oid: Oid, origin: &Rc<Origin>) {
+    pub(super) fn function(&mut self, oid: Oid, origin: &Arc<Origin>) {
         if oid.is_pinned() {
             let ruling = builtin::function(oid, self.major);
             return self.builtin(oid, ruling, origin);
@@ -26,7 +26,7 @@ impl Judgement<'_> {
     }
 
     /// A function that runs inside a type or an aggregate: those with internal arguments too.
-    pub(super) fn support(&mut self, oid: Oid, origin: &Rc<Origin>) {
+    pub(super) fn support(&mut self, oid: Oid, origin: &Arc<Origin>) {
         let internal = builtin::function(oid, self.major)
             .is_some_and(|known| known.without_selection == Ruling::Internal);
         if !(oid.is_pinned() && internal) {
@@ -34,7 +34,7 @@ impl Judgement<'_> {
         }
     }
 
-    pub(super) fn operator(&mut self, oid: Oid, origin: &Rc<Origin>) {
+    pub(super) fn operator(&mut self, oid: Oid, origin: &Arc<Origin>) {
         // Operators that PostgreSQL brings run functions of its own, none of which reaches outside their arguments.
         if !oid.is_pinned()
             && let Some(fact) = self.facts.operators.get(&oid)
@@ -44,7 +44,7 @@ impl Judgement<'_> {
         }
     }
 
-    fn builtin(&mut self, oid: Oid, function: Option<builtin::Function>, origin: &Rc<Origin>) {
+    fn builtin(&mut self, oid: Oid, function: Option<builtin::Function>, origin: &Arc<Origin>) {
         let Some(function) = function else {
             let message = format!("the built-in function with OID {} is not known here", oid.0);
             return self.finding(Code::BuiltinRefused, message, "use another function", origin);
@@ -70,7 +70,7 @@ impl Judgement<'_> {
     }
 
     /// A function that was made with the cluster: those of `information_schema`, and PL/pgSQL's handlers.
-    fn initial(&mut self, fact: &FunctionFact, origin: &Rc<Origin>) {
+    fn initial(&mut self, fact: &FunctionFact, origin: &Arc<Origin>) {
         let known = fact.name.schema == "information_schema"
             && builtin::INFORMATION_SCHEMA_FUNCTIONS.contains(&fact.name.name.as_str());
         if !known {
@@ -79,7 +79,7 @@ impl Judgement<'_> {
         }
     }
 
-    fn of_extension(&mut self, fact: &FunctionFact, extension: &str, origin: &Rc<Origin>) {
+    fn of_extension(&mut self, fact: &FunctionFact, extension: &str, origin: &Arc<Origin>) {
         if extension::runs(extension, fact) {
             self.parts(fact, origin);
         } else if !self.is_allowed(fact) {
@@ -92,8 +92,8 @@ impl Judgement<'_> {
     }
 
     /// A function that somebody wrote: it must compute on its arguments alone, and so must all that it calls.
-    fn of_user(&mut self, fact: &FunctionFact, origin: &Rc<Origin>) {
-        let within = Rc::new(Origin::Within(format!("function `{}`", fact.name)));
+    fn of_user(&mut self, fact: &FunctionFact, origin: &Arc<Origin>) {
+        let within = Arc::new(Origin::Within(format!("function `{}`", fact.name)));
         if self.is_allowed(fact) {
             // The owner of the node vouches for the body; what PostgreSQL adds to the call is looked at all the same.
             self.trees_of(fact, &within, Reads::InnerRelations);
@@ -118,7 +118,7 @@ impl Judgement<'_> {
         self.finding(Code::UserFunction, message, ALLOW, origin);
     }
 
-    fn trees_of(&mut self, fact: &FunctionFact, within: &Rc<Origin>, reads: Reads) {
+    fn trees_of(&mut self, fact: &FunctionFact, within: &Arc<Origin>, reads: Reads) {
         if let Some(tree) = &fact.sql_body {
             self.tree(tree, within, reads);
         }
@@ -127,7 +127,7 @@ impl Judgement<'_> {
         }
     }
 
-    fn body_of(&mut self, fact: &FunctionFact, within: &Rc<Origin>) {
+    fn body_of(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
         match (fact.aggregate.is_some() || fact.sql_body.is_some(), fact.language.as_str()) {
             (true, _) => {}
             (false, "sql") => self.sql_source(&fact.source, within),
@@ -136,7 +136,7 @@ impl Judgement<'_> {
     }
 
     /// What an aggregate is made of.
-    fn parts(&mut self, fact: &FunctionFact, within: &Rc<Origin>) {
+    fn parts(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
         let Some(aggregate) = &fact.aggregate else { return };
         for function in &aggregate.functions {
             self.reach(Object::Support(*function), within);

@@ -1,7 +1,7 @@
 //! Bodies of PL/pgSQL functions, by the parser that PostgreSQL's grammar brings for them. What is not listed here is refused:
 //! loops, cursors, `RAISE`, `PERFORM`, statements, dynamic SQL, exception blocks.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use pg_query::ParserOptions;
 use serde_json::{Map, Value};
@@ -26,14 +26,14 @@ const LISTED: &[(&str, &[&str])] = &[
 ];
 
 impl Judgement<'_> {
-    pub(super) fn plpgsql_source(&mut self, fact: &FunctionFact, within: &Rc<Origin>) {
+    pub(super) fn plpgsql_source(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
         match pg_query::parse_plpgsql(&declaration(fact)) {
             Ok(body) => self.plpgsql(&body, within),
             Err(_) => self.unreadable_body(within),
         }
     }
 
-    fn plpgsql(&mut self, value: &Value, within: &Rc<Origin>) {
+    fn plpgsql(&mut self, value: &Value, within: &Arc<Origin>) {
         match value {
             Value::Array(items) => items.iter().for_each(|item| self.plpgsql(item, within)),
             Value::Object(node) => {
@@ -48,7 +48,7 @@ impl Judgement<'_> {
         }
     }
 
-    fn plpgsql_node(&mut self, kind: &str, fields: &Map<String, Value>, within: &Rc<Origin>) {
+    fn plpgsql_node(&mut self, kind: &str, fields: &Map<String, Value>, within: &Arc<Origin>) {
         let Some((_, known)) = LISTED.iter().find(|(listed, _)| *listed == kind) else {
             return self.plpgsql_unlisted(kind, within);
         };
@@ -65,7 +65,7 @@ impl Judgement<'_> {
         fields.values().for_each(|field| self.plpgsql(field, within));
     }
 
-    fn plpgsql_expression(&mut self, fields: &Map<String, Value>, within: &Rc<Origin>) {
+    fn plpgsql_expression(&mut self, fields: &Map<String, Value>, within: &Arc<Origin>) {
         let query = fields.get("query").and_then(Value::as_str);
         let mode = fields.get("parseMode").and_then(Value::as_u64);
         let mode = match mode {

@@ -1,6 +1,6 @@
 //! Relations: whether they may be read, and what runs when they are.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{Judgement, Object, Origin, Reads};
 use crate::builtin;
@@ -10,7 +10,7 @@ use crate::verdict::Code;
 
 impl Judgement<'_> {
     /// A relation that the statement itself names.
-    pub(super) fn named_relation(&mut self, oid: Oid, origin: &Rc<Origin>) {
+    pub(super) fn named_relation(&mut self, oid: Oid, origin: &Arc<Origin>) {
         let Some(fact) = self.facts.relations.get(&oid).cloned() else { return };
         self.named.insert(fact.name.clone());
         if let Selection::Only(selected) = &self.rules.selection
@@ -25,13 +25,13 @@ impl Judgement<'_> {
     }
 
     /// A relation that is read on behalf of another.
-    pub(super) fn inner_relation(&mut self, oid: Oid, origin: &Rc<Origin>) {
+    pub(super) fn inner_relation(&mut self, oid: Oid, origin: &Arc<Origin>) {
         if let Some(fact) = self.facts.relations.get(&oid).cloned() {
             self.relation(oid, &fact, origin);
         }
     }
 
-    fn relation(&mut self, oid: Oid, fact: &RelationFact, origin: &Rc<Origin>) {
+    fn relation(&mut self, oid: Oid, fact: &RelationFact, origin: &Arc<Origin>) {
         if oid.is_initial() || matches!(fact.kind, RelationKind::Toast | RelationKind::Other) {
             return self.of_system(fact, origin);
         }
@@ -54,7 +54,7 @@ impl Judgement<'_> {
         }
         for (expressions, reads) in [(&fact.runs, Reads::InnerRelations), (&fact.folds, Reads::Nothing)] {
             for expression in expressions {
-                let within = Rc::new(Origin::Within(expression.owner.clone()));
+                let within = Arc::new(Origin::Within(expression.owner.clone()));
                 self.tree(&expression.tree, &within, reads);
             }
         }

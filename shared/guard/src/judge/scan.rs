@@ -1,6 +1,6 @@
 //! One pass over a tree: what of it runs, and what may not stand in it.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{Json, Judgement, Object, Origin, Reads, TypeUse, UsedBy};
 use crate::builtin;
@@ -9,7 +9,7 @@ use crate::tree::{Node, NodeKind, Role, Tree, Value};
 use crate::verdict::Code;
 
 impl Judgement<'_> {
-    pub(super) fn scan(&mut self, tree: &Tree<'_>, origin: &Rc<Origin>, reads: Reads) {
+    pub(super) fn scan(&mut self, tree: &Tree<'_>, origin: &Arc<Origin>, reads: Reads) {
         let json = if tree.nodes().any(writes_json) { Json::Yes } else { Json::No };
         let by = if reads == Reads::Relations { UsedBy::Statement } else { UsedBy::Other };
         let exempt = text_search_names(tree);
@@ -36,7 +36,7 @@ impl Judgement<'_> {
         &mut self,
         node: Node<'_, '_>,
         value: Value<'_>,
-        origin: &Rc<Origin>,
+        origin: &Arc<Origin>,
         object: impl Fn(Oid) -> Object,
     ) {
         for item in node.items(value) {
@@ -48,7 +48,7 @@ impl Judgement<'_> {
         }
     }
 
-    fn relations(&mut self, node: Node<'_, '_>, value: Value<'_>, origin: &Rc<Origin>, reads: Reads) {
+    fn relations(&mut self, node: Node<'_, '_>, value: Value<'_>, origin: &Arc<Origin>, reads: Reads) {
         for item in node.items(value) {
             match (oid(item), reads) {
                 (Some(Oid(0)), _) => {}
@@ -72,7 +72,7 @@ impl Judgement<'_> {
     }
 
     /// What a kind of node must be besides its OIDs.
-    fn node(&mut self, node: Node<'_, '_>, origin: &Rc<Origin>) {
+    fn node(&mut self, node: Node<'_, '_>, origin: &Arc<Origin>) {
         match node.kind() {
             Some(NodeKind::Query) if !only_selects(node) => {
                 let message = "a part of the statement does not only read".to_owned();
@@ -84,7 +84,7 @@ impl Judgement<'_> {
     }
 
     /// `current_setting` tells one setting of a list, named by a literal.
-    fn setting(&mut self, node: Node<'_, '_>, origin: &Rc<Origin>) {
+    fn setting(&mut self, node: Node<'_, '_>, origin: &Arc<Origin>) {
         let Some(function) = node.number("funcid").and_then(|oid| builtin::function(Oid(oid), self.major))
         else {
             return;

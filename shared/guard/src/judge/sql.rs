@@ -1,7 +1,7 @@
 //! Bodies of SQL functions and expressions of PL/pgSQL, kept as text: parsed, looked through node by node, and everything they
 //! name put on the list.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use pg_query::ParserOptions;
 use serde_json::{Map, Value};
@@ -65,11 +65,11 @@ const TYPES: &[&str] = &[
 
 impl Judgement<'_> {
     /// The body of an SQL function: statements that compute.
-    pub(super) fn sql_source(&mut self, source: &str, within: &Rc<Origin>) {
+    pub(super) fn sql_source(&mut self, source: &str, within: &Arc<Origin>) {
         self.sql_text(source, ParserOptions::DEFAULT, within);
     }
 
-    pub(super) fn sql_text(&mut self, source: &str, mode: ParserOptions, within: &Rc<Origin>) {
+    pub(super) fn sql_text(&mut self, source: &str, mode: ParserOptions, within: &Arc<Origin>) {
         let parsed = (source.len() <= MAX_BODY_BYTES).then(|| pg_query::parse(source, mode).ok()).flatten();
         let tree = parsed.and_then(|parsed| serde_json::to_value(&parsed.protobuf.stmts).ok());
         match tree {
@@ -86,7 +86,7 @@ impl Judgement<'_> {
         self.finding(Code::UserFunction, message, super::function::ALLOW, within);
     }
 
-    fn look(&mut self, value: &Value, within: &Rc<Origin>) {
+    fn look(&mut self, value: &Value, within: &Arc<Origin>) {
         match value {
             Value::Array(items) => items.iter().for_each(|item| self.look(item, within)),
             Value::Object(fields) => {
@@ -106,7 +106,7 @@ impl Judgement<'_> {
 
     /// What a node of a body brings in. Kinds that hold nothing but other nodes or data need no arm; those that could reach
     /// outside the body's arguments are refused by name or by the `Stmt` they end in.
-    fn body_node(&mut self, kind: &str, fields: &Map<String, Value>, within: &Rc<Origin>) {
+    fn body_node(&mut self, kind: &str, fields: &Map<String, Value>, within: &Arc<Origin>) {
         match kind {
             "FuncCall" => {
                 if let Some(name) = last_name(fields.get("funcname")) {
@@ -146,7 +146,7 @@ impl Judgement<'_> {
         }
     }
 
-    fn attribute(&mut self, fields: Option<&Value>, within: &Rc<Origin>) {
+    fn attribute(&mut self, fields: Option<&Value>, within: &Arc<Origin>) {
         if let Some(name) = last_name(fields) {
             self.reach(Object::FunctionName(name), within);
         }
