@@ -8,6 +8,7 @@ mod connecting;
 mod errors;
 mod extremes;
 mod http;
+mod laws;
 mod limits;
 mod pooled;
 mod records;

@@ -82,9 +82,9 @@ impl<'a> Arguments<'a> {
 /// A number's value if it is whole, however it is written: JSON Schema takes `3.0` for an integer.
 fn whole_number(number: &serde_json::Number) -> Option<u64> {
     let text = number.as_str();
-    let digits = text.split_once('.').map_or(text, |(digits, zeros)| {
-        if zeros.bytes().all(|byte| byte == b'0') { digits } else { text }
-    });
+    let digits = text
+        .split_once('.')
+        .map_or(text, |(digits, zeros)| if zeros.bytes().all(|byte| byte == b'0') { digits } else { text });
     digits.parse().ok()
 }
 

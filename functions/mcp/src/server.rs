@@ -23,6 +23,9 @@ use crate::tools::{BuiltIn, Done, Report, Work, label};
 /// How long a client may keep the list of tools, in milliseconds.
 const LIST_TTL_MS: u64 = 60_000;
 
+/// Characters of a tool's name that an error repeats: no tool has more.
+const QUOTED_CHARS: usize = 64;
+
 /// A node, and the caller that asks it.
 #[derive(Clone)]
 pub(crate) struct Server {
@@ -103,7 +106,8 @@ impl ServerHandler for Server {
         let begun = Begun::now();
         let Some(tool) = self.find(&request.name) else {
             let known: Vec<&str> = BuiltIn::offered(&self.node.actions).map(BuiltIn::name).collect();
-            let message = format!("there is no tool `{}`; the tools are {}", request.name, known.join(", "));
+            let name: String = request.name.chars().take(QUOTED_CHARS).flat_map(char::escape_debug).collect();
+            let message = format!("there is no tool `{name}`; the tools are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
         let given = request.arguments.unwrap_or_default();

@@ -136,6 +136,36 @@ async fn numbers_out_of_range_or_of_another_kind_name_the_range() {
 }
 
 #[tokio::test]
+async fn whatever_a_message_quotes_it_stays_short_and_on_one_line() {
+    let db = support::database(18).await;
+    let endpoint = Endpoint::over(&db).await;
+    let long = "x\ny".repeat(100_000);
+    for (tool, arguments) in [
+        ("query", json!({"sql": "SELECT 1", "format": long})),
+        ("query", json!({"sql": "SELECT 1", long.clone(): 1})),
+        ("query", json!({"sql": format!("SELECT \"{}\"", "x\ny".repeat(50_000))})),
+        ("query", json!({"sql": format!("SELECT 1 \"{}\" 2", "x\ny".repeat(50_000))})),
+        ("query", json!({"sql": "SELECT $1::int", "params": [long]})),
+        ("describe", json!({"name": format!("\"{long}\"")})),
+        ("describe_table", json!({"table": long})),
+    ] {
+        let failure = endpoint.bad(tool, arguments).await;
+        let text = failure.to_string();
+        assert!(
+            text.len() < 8_000 && !text.contains("\\n"),
+            "{}",
+            text.chars().take(500).collect::<String>()
+        );
+    }
+    let tool = endpoint.ask("tools/call", json!({"name": "x\n".repeat(1_000)})).await;
+    let message = tool["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("the tools are query") && message.len() < 1_000 && !message.contains('\n'),
+        "{message}"
+    );
+}
+
+#[tokio::test]
 async fn values_of_another_kind_are_told_which_kind_is_taken() {
     let db = support::database(18).await;
     let endpoint = Endpoint::over(&db).await;

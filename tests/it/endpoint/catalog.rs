@@ -249,7 +249,7 @@ async fn five_hundred_tables_come_in_pages_without_gap_or_repeat() {
             assert!(
                 listed
                     .iter()
-                    .all(|table| table["comment"].as_str().is_none_or(|text| text.chars().count() <= 120))
+                    .all(|table| table["comment"].as_str().is_none_or(|text| text.chars().count() <= 121))
             );
             names.extend(listed.iter().map(|table| table["name"].as_str().unwrap().to_owned()));
             offset = page["nextOffset"].clone();
@@ -269,7 +269,44 @@ async fn five_hundred_tables_come_in_pages_without_gap_or_repeat() {
 }
 
 #[tokio::test]
-async fn long_definitions_and_comments_are_cut() {
+async fn comments_are_one_line_and_cut() {
+    let db = support::database(15).await;
+    let comment = format!("two\nlines {}", "ü".repeat(2_000));
+    db.run(&format!(
+        "CREATE TABLE t (a int DEFAULT (1 +\n 2)); COMMENT ON COLUMN t.a IS '{comment}'; COMMENT ON TABLE t IS '{comment}';
+         COMMENT ON SCHEMA public IS '{comment}'"
+    ))
+    .await;
+    let endpoint = Endpoint::over(&db).await;
+    let cut = |chars: usize| format!("two lines {}…", "ü".repeat(chars - 10));
+    let described = endpoint.good("describe", json!({"name": "public.t"})).await;
+    assert_eq!(described["comment"], cut(500));
+    assert_eq!(described["columns"], json!([format!("a integer default (1 + 2) -- {}", cut(500))]));
+    let data = endpoint.good("describe_table", json!({"table": "public.t"})).await;
+    assert_eq!(data["columns"][0]["comment"], cut(500));
+    let listed = endpoint.good("list_tables", json!({"schema": "public"})).await;
+    assert_eq!(listed["tables"][0]["comment"], cut(120));
+    let schemas = endpoint.good("list_schemas", json!({})).await;
+    assert!(
+        schemas["schemas"].as_array().unwrap().iter().any(|schema| schema["comment"] == cut(120)),
+        "{schemas}"
+    );
+}
+
+#[tokio::test]
+async fn a_table_of_the_most_columns_is_described() {
+    let db = support::database(18).await;
+    let columns: Vec<String> = (0..1_600).map(|i| format!("c{i} int")).collect();
+    db.run(&format!("CREATE TABLE wide ({})", columns.join(", "))).await;
+    let endpoint = Endpoint::over(&db).await;
+    let wide = endpoint.good("describe", json!({"name": "wide"})).await;
+    assert_eq!(wide["columns"].as_array().unwrap().len(), 1_600);
+    let rows = endpoint.query("SELECT * FROM wide").await;
+    assert_eq!(rows["columns"].as_array().unwrap().len(), 1_600);
+}
+
+#[tokio::test]
+async fn long_definitions_are_cut() {
     let db = support::database(16).await;
     let columns: Vec<String> = (0..400).map(|i| format!("'{}' AS c{i}", "ü".repeat(20))).collect();
     db.run(&format!("CREATE VIEW v AS SELECT {}", columns.join(", "))).await;

@@ -61,4 +61,7 @@ async fn the_next_client_of_the_pooler_finds_no_setting_of_ours() {
         assert_eq!(settings().await, before, "{sql}");
         support::connect(&url).await.batch_execute("INSERT INTO t VALUES (1)").await.unwrap();
     }
+    // A setting that did stay would be seen.
+    support::connect(&url).await.batch_execute("SET statement_timeout = 1234").await.unwrap();
+    assert_ne!(settings().await, before);
 }

@@ -34,6 +34,10 @@ async fn lists_and_descriptions_name_nothing_that_is_not_selected() {
                 "{schema}"
             );
         }
+        let all = Setup::default().start(&db, &db.url).await;
+        let paid = all.good("describe", json!({"name": "app.paid"})).await.to_string();
+        assert!(paid.contains("salaries") && paid.contains("app.people"), "without a selection: {paid}");
+        let endpoint = Setup::node(json!({"relations": SELECTED})).start(&db, &db.url).await;
         for (tool, argument) in [("describe", "name"), ("describe_table", "table")] {
             let paid = endpoint.good(tool, json!({argument: "app.paid"})).await.to_string();
             assert!(!paid.contains("salaries") && !paid.contains("app.people"), "{paid}");
