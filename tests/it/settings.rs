@@ -14,7 +14,7 @@ fn readme_lists_the_settings_that_the_code_reads() {
 fn words(source: &str) -> BTreeSet<String> {
     source
         .split(|character: char| !(character.is_ascii_uppercase() || character == '_'))
-        .filter(|word| word.starts_with("PINGUARD_"))
+        .filter(|word| word.starts_with("PINGUARD_") && *word != "PINGUARD_")
         .map(str::to_owned)
         .collect()
 }

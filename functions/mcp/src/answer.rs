@@ -28,7 +28,8 @@ fn failure_json(failure: &Failure) -> Value {
     if let Some(position) = failure.position {
         fields.insert("position".to_owned(), json!(position));
     }
-    if !failure.findings.is_empty() {
+    // A single finding is told by the fields above.
+    if failure.findings.len() > 1 {
         fields.insert("findings".to_owned(), json!(failure.findings));
     }
     Value::Object(fields)

@@ -3,6 +3,7 @@
 mod answer;
 mod app;
 mod arguments;
+mod cors;
 mod front;
 mod instructions;
 mod record;
@@ -15,7 +16,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, Method, Request, StatusCode};
 use http_body::Body;
 use http_body_util::Full;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -38,7 +39,15 @@ where
     B: Body + Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Display,
 {
-    answer(app, request, latest).await.unwrap_or_else(|refused| refused)
+    let page = cors::Page::of(request.headers(), &app.settings.allowed_origins);
+    if let (&Method::OPTIONS, Some(page)) = (request.method(), &page) {
+        return page.preflight();
+    }
+    let answer = answer(app, request, latest).await.unwrap_or_else(|refused| refused);
+    match page {
+        Some(page) => page.may_read(answer),
+        None => answer,
+    }
 }
 
 async fn answer<B>(app: &Arc<App>, request: Request<B>, latest: Instant) -> Result<Answer, Answer>
@@ -127,7 +136,12 @@ fn not_found(path: &Path) -> Answer {
 }
 
 fn control_down(error: &state::ControlError) -> Answer {
-    tracing::error!(%error, "the control database did not answer");
-    let message = "the control database cannot be reached; try again in some seconds";
+    tracing::error!(%error, code = error.code(), "no flow from the control database");
+    let message = match error {
+        state::ControlError::Flow { .. } => {
+            "what is stored as this flow cannot be read; the operator's log says why, and publishing it again mends it"
+        }
+        _ => "the control database cannot be reached; try again in some seconds",
+    };
     rpc::error(StatusCode::SERVICE_UNAVAILABLE, RpcCode::Internal, message)
 }

@@ -15,6 +15,8 @@ use crate::scope::Scope;
 /// JSON bytes of one list of tables; a list this long is about 8,000 tokens.
 const LIST_BYTES: usize = 32 * 1024;
 
+const NOTHING_FOUND: &str = "no table or view that can be read is here; `list_schemas` names the schemas, `schema` takes one as it is stored";
+
 /// Characters of a comment in a list.
 const LIST_COMMENT_CHARS: usize = 120;
 
@@ -50,6 +52,9 @@ pub struct Tables {
     /// The `offset` that goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<u64>,
+    /// What to do where nothing was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<&'static str>,
 }
 
 /// One table or view of a list.
@@ -120,11 +125,11 @@ pub struct ForeignKey {
     /// The table that refers.
     pub from: String,
     /// Its columns, in key order.
-    pub from_columns: String,
+    pub from_columns: Vec<String>,
     /// The table referred to.
     pub to: String,
     /// Its columns, in key order.
-    pub to_columns: String,
+    pub to_columns: Vec<String>,
 }
 
 /// Which tables a list asks for.
@@ -268,7 +273,7 @@ fn schema(row: Vec<Option<String>>) -> Option<Schema> {
 
 /// As many tables of the answer as fit into the bytes of a list.
 fn page(rows: Table, offset: u64) -> Tables {
-    let mut page = Tables { tables: Vec::new(), total: 0, truncated: false, next_offset: None };
+    let mut page = Tables { tables: Vec::new(), total: 0, truncated: false, next_offset: None, hint: None };
     let mut bytes = 0;
     for row in rows {
         let mut row = row.into_iter();
@@ -283,6 +288,7 @@ fn page(rows: Table, offset: u64) -> Tables {
     let next = offset.saturating_add(page.tables.len() as u64);
     page.truncated = next < page.total;
     page.next_offset = page.truncated.then_some(next);
+    page.hint = (page.total == 0).then_some(NOTHING_FOUND);
     page
 }
 

@@ -94,7 +94,7 @@ fn column_line(column: &Column) -> String {
 fn link_line(link: &Link) -> String {
     match link {
         Link::Key { from, from_columns, to, to_columns } => {
-            format!("{from}({from_columns}) -> {to}({to_columns})")
+            format!("{from}({}) -> {to}({})", from_columns.join(", "), to_columns.join(", "))
         }
         Link::Reads(name) => format!("reads {name}"),
         Link::ReadBy(name) => format!("read by {name}"),

@@ -158,6 +158,7 @@ async fn lists_hold_what_can_be_read_with_partitions_folded_into_their_parent() 
         for schema in ["hr", "nosuch"] {
             let none = endpoint.good("list_tables", json!({"schema": schema})).await;
             assert_eq!((&none["tables"], &none["total"]), (&json!([]), &json!(0)), "{schema}");
+            assert!(none["hint"].as_str().unwrap().contains("`list_schemas`"), "{none}");
         }
     })
     .await;
@@ -181,7 +182,7 @@ async fn describe_table_gives_the_same_as_data() {
             {"name": "number", "type": "integer", "nullable": false, "generated": "identity by default"},
         ],
         "primaryKey": ["id"],
-        "foreignKeys": [{"from": "app.orders", "fromColumns": "person", "to": "app.people", "toColumns": "id"}],
+        "foreignKeys": [{"from": "app.orders", "fromColumns": ["person"], "to": "app.people", "toColumns": ["id"]}],
     });
     assert_eq!(orders, expected);
     let people = endpoint.good("describe_table", json!({"table": "people", "schema": "app"})).await;

@@ -69,7 +69,7 @@ async fn the_slips_that_the_grammar_finds_get_a_hint_too() {
     ] {
         let failure = endpoint.refuses(sql).await;
         assert_failure(&failure, code, "expected", hint);
-        assert_eq!(failure["findings"][0]["code"], code, "{failure}");
+        assert_eq!(failure.get("findings"), None, "told once: {failure}");
     }
     let both = endpoint.refuses("WITH d AS (DELETE FROM t RETURNING 1) SELECT 1 INTO x FROM d").await;
     assert_eq!(both["findings"].as_array().unwrap().len(), 2, "all at once: {both}");

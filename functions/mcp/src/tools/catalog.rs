@@ -84,9 +84,9 @@ pub(super) fn table_listed() -> Listed {
     ]);
     let key = object_of(vec![
         ("from", text("The table that refers.")),
-        ("fromColumns", text("Its columns.")),
+        ("fromColumns", list("Its columns, in key order.", text("A column."))),
         ("to", text("The table referred to.")),
-        ("toColumns", text("Its columns.")),
+        ("toColumns", list("Its columns, in key order.", text("A column."))),
     ]);
     Listed {
         title: "Describe a table as data",

@@ -33,7 +33,7 @@ pub(crate) struct Column {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Link {
     /// A foreign key.
-    Key { from: String, from_columns: String, to: String, to_columns: String },
+    Key { from: String, from_columns: Vec<String>, to: String, to_columns: Vec<String> },
     /// The view reads this relation.
     Reads(String),
     /// This view reads the relation.
@@ -88,5 +88,11 @@ fn shown(text: Option<String>) -> Option<String> {
 
 fn foreign_key(row: Vec<Option<String>>) -> Option<Link> {
     let [from, from_columns, to, to_columns] = <[Option<String>; 4]>::try_from(row).ok()?;
-    Some(Link::Key { from: from?, from_columns: from_columns?, to: to?, to_columns: to_columns? })
+    let columns = |json: Option<String>| serde_json::from_str(&json?).ok();
+    Some(Link::Key {
+        from: from?,
+        from_columns: columns(from_columns)?,
+        to: to?,
+        to_columns: columns(to_columns)?,
+    })
 }

@@ -43,11 +43,11 @@ WITH readable AS (
      AND ($2::text[] IS NULL OR (n.nspname::text, c.relname::text) IN
           (SELECT s.schema, s.name FROM unnest($2::text[], $3::text[]) AS s(schema, name))))
 SELECT f.name,
-       (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY part.place)
+       (SELECT json_agg(quote_ident(a.attname) ORDER BY part.place)::text
           FROM unnest(k.conkey) WITH ORDINALITY AS part(attnum, place)
           JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = part.attnum),
        t.name,
-       (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY part.place)
+       (SELECT json_agg(quote_ident(a.attname) ORDER BY part.place)::text
           FROM unnest(k.confkey) WITH ORDINALITY AS part(attnum, place)
           JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = part.attnum)
   FROM pg_constraint k JOIN readable f ON f.oid = k.conrelid JOIN readable t ON t.oid = k.confrelid
