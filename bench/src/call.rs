@@ -14,14 +14,14 @@ use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, pem::PemObject as _},
 };
-use state::Journal;
-use tokio::sync::mpsc;
+use state::{Journal, SecretStage};
+use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{
     events::query,
     median, milliseconds,
-    world::{PATH, SQL, World},
+    world::{DATABASE_SECRET, PATH, SQL, World},
 };
 
 const WARM_UP: usize = 30;
@@ -40,7 +40,7 @@ pub(crate) async fn measure(world: &World) {
         let times = [
             timed(call(&app, world)).await,
             timed(plain.read()).await,
-            timed(open(&target)).await,
+            timed(async { open(&target).await.close().await }).await,
             timed(plain.connect()).await,
         ];
         if round >= WARM_UP {
@@ -59,7 +59,7 @@ pub(crate) async fn measure(world: &World) {
     println!(
         "  connect, BEGIN READ ONLY, the statement and ROLLBACK by tokio-postgres; at most {AT_MOST} is the aim"
     );
-    println!("flights of a call after the login: {}", flights(&target).await);
+    parts(&app, world, &target).await;
     if ratio > AT_MOST {
         println!("NOT MET: {ratio:.2} is more than {AT_MOST}");
     }
@@ -92,32 +92,67 @@ fn app(world: &World) -> Arc<App> {
 }
 
 async fn call(app: &Arc<App>, world: &World) {
+    let text = post(app, world, query(SQL)).await;
+    assert!(text.contains(r#""rowCount":7,"truncated":false"#), "{text}");
+}
+
+/// A request that needs no database but the control one.
+async fn list_tools(app: &Arc<App>, world: &World) {
+    let text = post(app, world, r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}"#.to_owned()).await;
+    assert!(text.contains(r#""name":"query""#), "{text}");
+}
+
+async fn post(app: &Arc<App>, world: &World, body: String) -> String {
     let request = Request::post(PATH)
         .header("host", "localhost")
         .header("content-type", "application/json")
         .header("authorization", format!("Bearer {}", world.key.text()))
-        .body(query(SQL))
+        .body(body)
         .unwrap();
     let answer = mcp::handle(app, request, soon()).await;
     let body = answer.into_body().collect().await.unwrap().to_bytes();
-    let text = String::from_utf8_lossy(&body);
-    assert!(text.contains(r#""rowCount":7,"truncated":false"#), "{text}");
+    String::from_utf8(body.to_vec()).unwrap()
 }
 
-/// How often a call of ours writes and then waits.
-async fn flights(target: &Target) -> u64 {
+/// What a call is made of, each part alone.
+async fn parts(app: &Arc<App>, world: &World, target: &Target) {
+    let control = world.control();
+    let secrets = world.secrets();
+    let token = world.key.text().parse().unwrap();
     let rules = Rules::open(RowLimit::new(500));
-    let Verdict::Admitted(statement) = guard::check(SQL, &rules) else { panic!("the guard refuses {SQL}") };
-    let plan = ReadPlan {
-        search_path: None,
-        deadline: soon(),
-        row_limit: 500,
-        raw_byte_budget: 1 << 20,
-        keep: 16_000,
+    let check = || match guard::check(SQL, &rules) {
+        Verdict::Admitted(statement) => statement,
+        Verdict::Refused(refusal) => panic!("{refusal}"),
     };
-    let mut connection = open(target).await;
-    pg::read(&mut connection, &statement, &[], &plan).await.unwrap();
-    connection.flights()
+    let (mut listing, mut admitting, mut secret, mut judging, mut reading) =
+        (vec![], vec![], vec![], vec![], vec![]);
+    let mut flights = 0;
+    for _ in 0..ROUNDS {
+        listing.push(timed(list_tools(app, world)).await);
+        admitting.push(timed(async { control.admit(&token, "team", soon()).await.unwrap() }).await);
+        secret
+            .push(timed(async { secrets.read(DATABASE_SECRET, SecretStage::Current).await.unwrap() }).await);
+        judging.push(timed(async { check() }).await);
+        let (statement, mut connection) = (check(), open(target).await);
+        let plan = plan();
+        reading.push(timed(async { pg::read(&mut connection, &statement, &[], &plan).await.unwrap() }).await);
+        flights = connection.flights();
+    }
+    println!(
+        "  a list of the tools, which asks the control database alone: {}",
+        milliseconds(median(&mut listing))
+    );
+    println!(
+        "  of a call: key and flow {}, secret {}, guard {}, statement {} in {flights} flights",
+        milliseconds(median(&mut admitting)),
+        milliseconds(median(&mut secret)),
+        milliseconds(median(&mut judging)),
+        milliseconds(median(&mut reading))
+    );
+}
+
+fn plan() -> ReadPlan {
+    ReadPlan { search_path: None, deadline: soon(), row_limit: 500, raw_byte_budget: 1 << 20, keep: 16_000 }
 }
 
 async fn open(target: &Target) -> Connection {
@@ -150,18 +185,26 @@ impl Plain {
         Self { config, tls: MakeRustlsConnect::new(tls) }
     }
 
-    async fn connect(&self) -> tokio_postgres::Client {
-        let (client, connection) = self.config.connect(self.tls.clone()).await.unwrap();
-        tokio::spawn(connection);
-        client
+    async fn connect(&self) {
+        let (client, driver) = self.open().await;
+        drop(client);
+        driver.await.unwrap().unwrap();
     }
 
     async fn read(&self) {
-        let client = self.connect().await;
+        let (client, driver) = self.open().await;
         client.batch_execute("BEGIN READ ONLY").await.unwrap();
         let rows = client.query(SQL, &[]).await;
         client.batch_execute("ROLLBACK").await.unwrap();
         // numeric has no plain form in this client, so that its bytes stay as they are.
         assert_eq!(rows.unwrap().len(), 7);
+        drop(client);
+        // Taking leave is part of it, as it is of ours; left to itself it would fall into the next measurement.
+        driver.await.unwrap().unwrap();
+    }
+
+    async fn open(&self) -> (tokio_postgres::Client, JoinHandle<Result<(), tokio_postgres::Error>>) {
+        let (client, connection) = self.config.connect(self.tls.clone()).await.unwrap();
+        (client, tokio::spawn(connection))
     }
 }

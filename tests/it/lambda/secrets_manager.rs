@@ -60,9 +60,17 @@ impl SecretsManager {
         self.ask("CreateSecret", &json!({"Name": name, "SecretString": text}));
     }
 
-    /// Gives a secret a new value, as a rotation does.
-    pub(crate) fn put(&self, name: &str, text: &str) {
-        self.ask("PutSecretValue", &json!({"SecretId": name, "SecretString": text}));
+    /// Gives a secret a new value: one in use (`AWSCURRENT`), or one that a rotation has only written (`AWSPENDING`).
+    pub(crate) fn put(&self, name: &str, text: &str, stage: &str) {
+        self.ask(
+            "PutSecretValue",
+            &json!({"SecretId": name, "SecretString": text, "VersionStages": [stage]}),
+        );
+    }
+
+    /// Removes a secret for good.
+    pub(crate) fn delete(&self, name: &str) {
+        self.ask("DeleteSecret", &json!({"SecretId": name, "ForceDeleteWithoutRecovery": true}));
     }
 
     fn ask(&self, action: &str, body: &Value) {

@@ -1,11 +1,10 @@
 //! Secrets in a folder, one file each.
 
+use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::io;
-use std::path::Path;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-
-use tokio::io::AsyncReadExt;
 
 use super::{MAX_BYTES, Secret, SecretError, SecretStage, SecretText};
 
@@ -17,7 +16,7 @@ pub(super) async fn read(folder: &Path, id: &str, stage: SecretStage) -> Result<
     if !is_id(id) {
         return Err(SecretError::BadId { id: id.to_owned(), accepted: ACCEPTED });
     }
-    let bytes = bytes(&folder.join(id)).await.map_err(|error| explain(id, error))?;
+    let bytes = bytes(folder.join(id)).await.map_err(|error| explain(id, error))?;
     if stage == SecretStage::Pending {
         return Err(SecretError::NoSuchStage { id: id.to_owned() });
     }
@@ -39,12 +38,15 @@ fn is_id(id: &str) -> bool {
     (1..=MAX_ID_CHARS).contains(&id.len()) && !id.starts_with('.') && id.bytes().all(letter)
 }
 
-/// One byte more than a secret may have, to know a larger file without reading it whole.
-async fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let file = tokio::fs::File::open(path).await?;
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).await?;
-    Ok(bytes)
+/// One byte more than a secret may have, to know a larger file without reading it whole. In one piece on another thread:
+/// each step of tokio's own file goes there and back.
+async fn bytes(path: PathBuf) -> io::Result<Vec<u8>> {
+    let read = move || {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    tokio::task::spawn_blocking(read).await.map_err(io::Error::other)?
 }
 
 fn explain(id: &str, error: io::Error) -> SecretError {
@@ -65,7 +67,6 @@ fn version(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::PathBuf;
 
     use super::*;
     use crate::secrets::SecretStore;
