@@ -20,12 +20,11 @@ pub(crate) struct Sifted {
 
 pub(crate) fn sift(tree: &impl serde::Serialize, text: &Text<'_>) -> Sifted {
     let mut sifted = Sifted { findings: Vec::new(), parameters: 0 };
-    match serde_json::to_value(tree) {
-        Ok(tree) => look(&tree, text, &mut sifted),
-        Err(_) => {
-            let message = "the statement could not be looked through";
-            sifted.findings.push(Finding::new(Code::TooDeep, message, "send a simpler one"));
-        }
+    if let Ok(tree) = serde_json::to_value(tree) {
+        look(&tree, text, &mut sifted);
+    } else {
+        let message = "the statement could not be looked through";
+        sifted.findings.push(Finding::new(Code::TooDeep, message, "send a simpler one"));
     }
     sifted
 }
