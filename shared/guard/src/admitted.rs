@@ -7,6 +7,8 @@
 //! let forged: guard::Admitted = String::from("DROP TABLE t").into();
 //! ```
 
+use std::collections::BTreeSet;
+
 use crate::RowLimit;
 
 const PREFIX: &str = "SELECT * FROM (";
@@ -45,11 +47,16 @@ pub struct Candidate {
     admitted: Admitted,
     /// What is parsed to be judged, where that is not the text that runs.
     judged: Option<String>,
+    called: BTreeSet<String>,
 }
 
 impl Candidate {
     pub(crate) fn rows(part: Part<'_>, parameters: usize, limit: RowLimit) -> Self {
-        Self { admitted: Admitted { parameters, ..Admitted::rows(part, limit) }, judged: None }
+        Self {
+            admitted: Admitted { parameters, ..Admitted::rows(part, limit) },
+            judged: None,
+            called: BTreeSet::new(),
+        }
     }
 
     /// EXPLAIN shows on some majors nothing of the statement behind it, so that one is judged by itself.
@@ -57,11 +64,21 @@ impl Candidate {
         Self {
             admitted: Admitted { parameters, ..Admitted::explain(options, part) },
             judged: Some(Admitted::rows(part, limit).text),
+            called: BTreeSet::new(),
         }
     }
 
     pub(crate) fn show(admitted: Admitted) -> Self {
-        Self { admitted, judged: None }
+        Self { admitted, judged: None, called: BTreeSet::new() }
+    }
+
+    pub(crate) fn naming(self, called: BTreeSet<String>) -> Self {
+        Self { called, ..self }
+    }
+
+    /// The functions and types that its text names, without their schemas.
+    pub(crate) fn called(&self) -> impl Iterator<Item = &String> {
+        self.called.iter()
     }
 
     /// The text whose tree is judged.

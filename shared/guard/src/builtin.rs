@@ -75,6 +75,9 @@ pub(crate) fn names_objects(oid: Oid) -> bool {
     )
 }
 
+/// The function that tells a value's type.
+pub(crate) const PG_TYPEOF: u32 = 1619;
+
 /// `regconfig` and `regdictionary`.
 pub(crate) fn names_text_search(oid: Oid) -> bool {
     matches!(oid.0, 3734 | 3769)
@@ -186,6 +189,7 @@ mod tests {
         assert_eq!(at(2325, 18), Some((Ruling::Allow, Ruling::Refuse)), "pg_relation_size");
         assert_eq!(at(2077, 18), Some((Ruling::Setting, Ruling::Setting)), "current_setting");
         assert_eq!(at(42, 18), Some((Ruling::Internal, Ruling::Internal)), "int4in");
+        assert_eq!(at(6179, 18), Some((Ruling::Internal, Ruling::Internal)), "array_subscript_handler");
         assert_eq!(at(3813, 14), None, "pg_is_in_backup");
         assert_eq!(at(3813, 18), Some((Ruling::Allow, Ruling::Allow)), "xmltext");
         assert_eq!(at(9999, 18), None);

@@ -4,7 +4,7 @@ use pg_query::NodeEnum;
 use pg_query::protobuf::{DefElem, ExplainStmt, Token};
 
 use crate::admitted::{Candidate, Part};
-use crate::rules::RowLimit;
+use crate::rules::{RowLimit, Selection};
 use crate::sieve;
 use crate::text::Text;
 use crate::verdict::{Code, Finding, Refusal};
@@ -37,7 +37,7 @@ pub(crate) fn judge(statement: &ExplainStmt, text: &Text<'_>, limit: RowLimit) -
         let help = "EXPLAIN takes a SELECT, WITH, VALUES or TABLE statement here";
         return Err(Refusal::one(Finding::new(Code::ExplainTarget, message, help)));
     };
-    let sieve::Sifted { mut findings, parameters } = sieve::sift(select, text);
+    let sieve::Sifted { mut findings, parameters, .. } = sieve::sift(select, text, &Selection::Everything);
     let mut options = Vec::new();
     for option in statement.options.iter().filter_map(|node| node.node.as_ref()) {
         match option {

@@ -50,7 +50,9 @@ pub struct Needs {
     pub function_names: BTreeSet<String>,
     /// Every operator of such a name, in any schema.
     pub operator_names: BTreeSet<String>,
-    /// The functions of all casts that were not made with the cluster.
+    /// Every type of such a name, in any schema.
+    pub type_names: BTreeSet<String>,
+    /// All casts that were not made with the cluster.
     pub casts: bool,
 }
 
@@ -63,6 +65,7 @@ impl Needs {
             && self.relations.is_empty()
             && self.function_names.is_empty()
             && self.operator_names.is_empty()
+            && self.type_names.is_empty()
             && !self.casts
     }
 }
@@ -82,8 +85,10 @@ pub struct Facts {
     pub function_names: HashMap<String, Vec<Oid>>,
     /// OIDs by name; none where there is no such operator.
     pub operator_names: HashMap<String, Vec<Oid>>,
-    /// Functions of casts; none where they were not asked for.
-    pub casts: Option<Vec<Oid>>,
+    /// OIDs by name; none where there is no such type.
+    pub type_names: HashMap<String, Vec<Oid>>,
+    /// Casts that run a function; none where they were not asked for.
+    pub casts: Option<Vec<CastFact>>,
 }
 
 impl Facts {
@@ -95,6 +100,7 @@ impl Facts {
         self.relations.extend(more.relations);
         self.function_names.extend(more.function_names);
         self.operator_names.extend(more.operator_names);
+        self.type_names.extend(more.type_names);
         self.casts = more.casts.or_else(|| self.casts.take());
     }
 }
@@ -150,6 +156,8 @@ pub struct FunctionFact {
     pub defaults: Option<String>,
     /// Names of the arguments, empty for those without.
     pub argument_names: Vec<String>,
+    /// Types of its arguments and results: a value that becomes one is checked by it, whatever the call looks like.
+    pub types: Vec<Oid>,
     /// What an aggregate runs and holds; none for a plain function.
     pub aggregate: Option<AggregateFact>,
 }
@@ -170,8 +178,28 @@ pub struct AggregateFact {
 pub struct OperatorFact {
     /// Its name.
     pub name: ObjectName,
+    /// What it runs: its function, and those that sort and hash by it.
+    pub functions: Vec<Oid>,
+    /// Its negator and its commutator, which the planner may put in its place.
+    pub stand_ins: Vec<Oid>,
+}
+
+/// A cast that runs a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CastFact {
     /// What it runs.
     pub function: Oid,
+    /// Whether it is one to `json` or `jsonb`, which those who write JSON look up by a value's type.
+    pub target: CastTarget,
+}
+
+/// What a cast makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CastTarget {
+    /// `json` or `jsonb`.
+    Json,
+    /// Anything else.
+    Other,
 }
 
 /// What a type is.

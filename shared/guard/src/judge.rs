@@ -14,6 +14,7 @@ mod types;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use crate::Candidate;
 use crate::facts::{Facts, Major, Needs, ObjectName, Oid};
 use crate::rules::{Rules, Selection};
 use crate::tree;
@@ -27,57 +28,69 @@ enum Object {
     /// A function that runs inside a type or an aggregate.
     Support(Oid),
     Operator(Oid),
-    Type(Oid, TypeUse),
+    Type(Oid, Json),
     /// A relation that the statement itself names.
     Named(Oid),
     /// A relation that is read on behalf of another: a view's, or a child.
     Inner(Oid),
     /// Every function of a name, since a body does not say which.
-    FunctionName(String),
+    FunctionName(String, Overloads),
     OperatorName(String),
+    TypeName(String),
     /// Every cast that somebody made, since a body does not say which it uses.
     Casts,
+    /// Every cast to JSON that somebody made, since a record does not say what it holds.
+    JsonCasts,
 }
 
-/// In what way a type is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct TypeUse {
-    /// Its values are turned into JSON.
-    json: Json,
-    /// The statement itself uses it, so the row type of a relation counts as naming the relation.
-    by: UsedBy,
-}
-
+/// Whether values of a type are turned into JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Json {
     No,
     Yes,
 }
 
+/// Which functions of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum UsedBy {
-    Statement,
-    Other,
+enum Overloads {
+    All,
+    /// All but PostgreSQL's own, whose call was looked at already.
+    Others,
 }
 
-impl TypeUse {
-    const PLAIN: Self = Self { json: Json::No, by: UsedBy::Other };
+/// On whose behalf an object is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum UsedBy {
+    /// The statement's, or that of a function or type that it uses: the caller decides what it is used on.
+    Statement,
+    /// A relation's: a view's rule, a policy, a check, an index. Whoever owns the relation decided.
+    Relation,
 }
 
 /// Through what an object was reached.
 #[derive(Debug)]
-enum Origin {
-    Statement,
-    Within(String),
+struct Origin {
+    by: UsedBy,
+    within: Option<String>,
 }
 
 impl Origin {
+    fn statement() -> Arc<Self> {
+        Arc::new(Self { by: UsedBy::Statement, within: None })
+    }
+
+    fn relation(owner: &str) -> Arc<Self> {
+        Arc::new(Self { by: UsedBy::Relation, within: Some(owner.to_owned()) })
+    }
+
+    /// Inside something else, on behalf of the same.
+    fn inside(&self, owner: String) -> Arc<Self> {
+        Arc::new(Self { by: self.by, within: Some(owner) })
+    }
+
     /// For a message: empty, or through what.
     fn suffix(&self) -> String {
-        match self {
-            Self::Statement => String::new(),
-            Self::Within(owner) => format!(" (through {owner})"),
-        }
+        self.within.as_ref().map_or_else(String::new, |owner| format!(" (through {owner})"))
     }
 }
 
@@ -106,7 +119,7 @@ pub struct Judgement<'r> {
     open: Vec<(Object, Arc<Origin>)>,
     waiting: Vec<(Object, Arc<Origin>)>,
     needs: Needs,
-    seen: HashSet<Object>,
+    seen: HashSet<(Object, UsedBy)>,
     named: BTreeSet<ObjectName>,
     findings: Vec<Finding>,
 }
@@ -114,7 +127,25 @@ pub struct Judgement<'r> {
 impl<'r> Judgement<'r> {
     /// Begins with a statement's tree as PostgreSQL printed it, and what is already known.
     pub fn begin(tree: &str, major: Major, rules: &'r Rules, facts: Facts) -> Self {
-        let mut judgement = Self {
+        let mut judgement = Self::empty(major, rules, facts);
+        judgement.tree(tree, &Origin::statement(), Reads::Relations);
+        judgement
+    }
+
+    /// Begins with the names in a statement that PostgreSQL could not resolve; none where nothing is selected. What stands
+    /// against them is to be told in place of PostgreSQL's error, which could say whether a relation is there that is not
+    /// selected, and what its columns are called.
+    pub fn of_unresolved(candidate: &Candidate, major: Major, rules: &'r Rules) -> Option<Self> {
+        let mut judgement = Self::empty(major, rules, Facts::default());
+        for name in candidate.called() {
+            judgement.reach(Object::FunctionName(name.clone(), Overloads::All), &Origin::statement());
+            judgement.reach(Object::TypeName(name.clone()), &Origin::statement());
+        }
+        judgement.has_selection().then_some(judgement)
+    }
+
+    fn empty(major: Major, rules: &'r Rules, facts: Facts) -> Self {
+        Self {
             rules,
             major,
             facts,
@@ -124,9 +155,7 @@ impl<'r> Judgement<'r> {
             seen: HashSet::new(),
             named: BTreeSet::new(),
             findings: Vec::new(),
-        };
-        judgement.tree(tree, &Arc::new(Origin::Statement), Reads::Relations);
-        judgement
+        }
     }
 
     /// Goes on as far as it can.
@@ -166,18 +195,20 @@ impl<'r> Judgement<'r> {
             Object::Function(oid) => self.function(oid, origin),
             Object::Support(oid) => self.support(oid, origin),
             Object::Operator(oid) => self.operator(oid, origin),
-            Object::Type(oid, how) => self.type_(oid, how, origin),
+            Object::Type(oid, json) => self.type_(oid, json, origin),
             Object::Named(oid) => self.named_relation(oid, origin),
             Object::Inner(oid) => self.inner_relation(oid, origin),
-            Object::FunctionName(name) => self.function_name(&name, origin),
+            Object::FunctionName(name, which) => self.function_name(&name, which, origin),
             Object::OperatorName(name) => self.operator_name(&name, origin),
+            Object::TypeName(name) => self.type_name(&name, origin),
             Object::Casts => self.casts(origin),
+            Object::JsonCasts => self.json_casts(origin),
         }
     }
 
     /// Puts an object on the list, once for each way it can be reached.
     fn reach(&mut self, object: Object, origin: &Arc<Origin>) {
-        if self.seen.insert(object.clone()) {
+        if self.seen.insert((object.clone(), origin.by)) {
             self.open.push((object, Arc::clone(origin)));
         }
     }
@@ -195,8 +226,16 @@ impl<'r> Judgement<'r> {
         }
     }
 
+    /// With a selection nothing is said of what a relation uses: that would name what is not selected.
     fn finding(&mut self, code: Code, message: String, help: &str, origin: &Origin) {
-        let finding = Finding::new(code, message + &origin.suffix(), help);
+        let finding = match (self.has_selection(), origin.by) {
+            (true, UsedBy::Relation) => Finding::new(
+                code,
+                "a selected table or view uses what does not run here",
+                "leave it out; its owner can see the reason by asking without a selection",
+            ),
+            _ => Finding::new(code, message + &origin.suffix(), help),
+        };
         if !self.findings.contains(&finding) {
             self.findings.push(finding);
         }
@@ -211,9 +250,10 @@ impl<'r> Judgement<'r> {
             Object::Operator(oid) => oid.is_pinned() || self.facts.operators.contains_key(oid),
             Object::Type(oid, _) => oid.is_pinned() || self.facts.types.contains_key(oid),
             Object::Named(oid) | Object::Inner(oid) => self.facts.relations.contains_key(oid),
-            Object::FunctionName(name) => self.facts.function_names.contains_key(name),
+            Object::FunctionName(name, _) => self.facts.function_names.contains_key(name),
             Object::OperatorName(name) => self.facts.operator_names.contains_key(name),
-            Object::Casts => self.facts.casts.is_some(),
+            Object::TypeName(name) => self.facts.type_names.contains_key(name),
+            Object::Casts | Object::JsonCasts => self.facts.casts.is_some(),
         }
     }
 
@@ -223,9 +263,10 @@ impl<'r> Judgement<'r> {
             Object::Operator(oid) => drop(self.needs.operators.insert(*oid)),
             Object::Type(oid, _) => drop(self.needs.types.insert(*oid)),
             Object::Named(oid) | Object::Inner(oid) => drop(self.needs.relations.insert(*oid)),
-            Object::FunctionName(name) => drop(self.needs.function_names.insert(name.clone())),
+            Object::FunctionName(name, _) => drop(self.needs.function_names.insert(name.clone())),
             Object::OperatorName(name) => drop(self.needs.operator_names.insert(name.clone())),
-            Object::Casts => self.needs.casts = true,
+            Object::TypeName(name) => drop(self.needs.type_names.insert(name.clone())),
+            Object::Casts | Object::JsonCasts => self.needs.casts = true,
         }
     }
 
@@ -237,11 +278,17 @@ impl<'r> Judgement<'r> {
             Object::Operator(oid) => format!("operator {}", oid.0),
             Object::Type(oid, _) => format!("type {}", oid.0),
             Object::Named(oid) | Object::Inner(oid) => format!("relation {}", oid.0),
-            Object::FunctionName(name) => format!("functions named `{name}`"),
+            Object::FunctionName(name, _) => format!("functions named `{name}`"),
             Object::OperatorName(name) => format!("operators named `{name}`"),
-            Object::Casts => "casts".to_owned(),
+            Object::TypeName(name) => format!("types named `{name}`"),
+            Object::Casts | Object::JsonCasts => "casts".to_owned(),
         };
         self.finding(Code::ObjectGone, format!("{what} could not be looked up"), "try again", origin);
+    }
+
+    /// Whether only what is selected may be told: a relation's own definition may look at more.
+    fn is_limited(&self, origin: &Origin) -> bool {
+        self.has_selection() && origin.by == UsedBy::Statement
     }
 
     fn has_selection(&self) -> bool {

@@ -9,6 +9,7 @@ mod judge;
 mod local;
 mod parse;
 mod rules;
+mod scope;
 mod show;
 mod sieve;
 mod text;

@@ -10,24 +10,34 @@ use crate::verdict::{Code, Finding, Refusal};
 use crate::{explain, parse, show, sieve};
 
 pub(crate) fn judge(sql: &str, rules: &Rules) -> Result<Admitted, Refusal> {
-    let candidate = candidate(sql, rules)?;
+    let candidate = candidate_among(sql, rules, &Selection::Everything)?;
     selection_can_be_checked(rules)?;
     Ok(candidate.into_admitted())
 }
 
 /// A statement that the local step lets through.
 pub(crate) fn candidate(sql: &str, rules: &Rules) -> Result<Candidate, Refusal> {
-    let text = Text::read(sql)?;
-    parse::with_tree(&text, |tree| judge_tree(tree, &text, rules))
+    candidate_among(sql, rules, &rules.selection)
 }
 
-fn judge_tree(tree: &ParseResult, text: &Text<'_>, rules: &Rules) -> Result<Candidate, Refusal> {
+/// One that names none but these relations.
+fn candidate_among(sql: &str, rules: &Rules, named: &Selection) -> Result<Candidate, Refusal> {
+    let text = Text::read(sql)?;
+    parse::with_tree(&text, |tree| judge_tree(tree, &text, rules, named))
+}
+
+fn judge_tree(
+    tree: &ParseResult,
+    text: &Text<'_>,
+    rules: &Rules,
+    named: &Selection,
+) -> Result<Candidate, Refusal> {
     let root = only_statement(tree, text, rules)?;
     match root {
         NodeEnum::SelectStmt(_) => {
-            let sifted = sieve::sift(root, text);
+            let sifted = sieve::sift(root, text, named);
             refuse_any(sifted.findings)?;
-            Ok(Candidate::rows(text.body(), sifted.parameters, rules.row_limit))
+            Ok(Candidate::rows(text.body(), sifted.parameters, rules.row_limit).naming(sifted.called))
         }
         NodeEnum::ExplainStmt(statement) => {
             not_with_selection(rules, "EXPLAIN")?;

@@ -2,8 +2,12 @@
 //!
 //! It goes over the serialised tree, so no kind of node can be left out: what the parser knows, this sees.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
+use crate::rules::Selection;
+use crate::scope;
 use crate::text::Text;
 use crate::verdict::{Code, Finding};
 
@@ -16,12 +20,17 @@ pub(crate) struct Sifted {
     pub(crate) findings: Vec<Finding>,
     /// The highest number of a parameter.
     pub(crate) parameters: usize,
+    /// The functions and types that it names, without their schemas.
+    pub(crate) called: BTreeSet<String>,
 }
 
-pub(crate) fn sift(tree: &impl serde::Serialize, text: &Text<'_>) -> Sifted {
-    let mut sifted = Sifted { findings: Vec::new(), parameters: 0 };
+pub(crate) fn sift(tree: &impl serde::Serialize, text: &Text<'_>, selection: &Selection) -> Sifted {
+    let mut sifted = Sifted { findings: Vec::new(), parameters: 0, called: BTreeSet::new() };
     if let Ok(tree) = serde_json::to_value(tree) {
         look(&tree, text, &mut sifted);
+        if let Selection::Only(selected) = selection {
+            sifted.findings.extend(scope::unselected(&tree, selected, text));
+        }
     } else {
         let message = "the statement could not be looked through";
         sifted.findings.push(Finding::new(Code::TooDeep, message, "send a simpler one"));
@@ -40,11 +49,20 @@ fn look(value: &Value, text: &Text<'_>, sifted: &mut Sifted) {
                 {
                     sifted.parameters = sifted.parameters.max(usize::try_from(number).unwrap_or(usize::MAX));
                 }
+                match name.as_str() {
+                    "FuncCall" => sifted.called.extend(last_name(&field["funcname"])),
+                    "TypeName" | "type_name" => sifted.called.extend(last_name(&field["names"])),
+                    _ => {}
+                }
                 look(field, text, sifted);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+fn last_name(names: &Value) -> Option<String> {
+    Some(names.as_array()?.last()?.pointer("/node/String/sval")?.as_str()?.to_owned())
 }
 
 fn judge(name: &str, field: &Value, text: &Text<'_>) -> Option<Finding> {

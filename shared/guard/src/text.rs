@@ -12,6 +12,10 @@ pub const MAX_TEXT_BYTES: usize = 256 * 1024;
 /// about 7,000 with its default stack.
 const MAX_DEPTH: usize = 4_000;
 
+/// Joins in one text. Each repeats the columns of all before it in the tree that PostgreSQL prints: 600 joins of a table of
+/// ten columns print 300 MB. Real statements stay under 40.
+const MAX_JOINS: usize = 150;
+
 /// A text that the parser may see, cut to the part between leading and trailing semicolons.
 #[derive(Debug)]
 pub(crate) struct Text<'a> {
@@ -35,16 +39,21 @@ impl<'a> Text<'a> {
             return Err(Refusal::one(finding.at(Some(chars_before(whole, at) + 1))));
         }
         // The scanner's binding reads through a null pointer where there is no token at all.
-        if whole.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C)) {
+        if is_blank(whole) {
             return Err(no_statement());
         }
         let tokens = pg_query::scan_tokens(whole).map_err(|error| scan_error(&error.to_string()))?;
         let mut text = Self { whole, start: 0, end: whole.len(), tokens, depth: 0 };
         text.look_for_invisible_characters()?;
-        text.depth = text.depth();
+        text.depth = depth_of(&text.tokens);
         if text.depth > MAX_DEPTH {
             let message = "the statement nests or chains too deep";
             let help = "write long chains of operators as a list: `IN (…)`, `VALUES (…)`, an array or a join";
+            return Err(Refusal::one(Finding::new(Code::TooDeep, message, help)));
+        }
+        if text.tokens.iter().filter(|token| token.token() == Token::Join).count() > MAX_JOINS {
+            let message = format!("the statement has more than {MAX_JOINS} joins");
+            let help = "join fewer tables in one statement";
             return Err(Refusal::one(Finding::new(Code::TooDeep, message, help)));
         }
         text.cut_semicolons();
@@ -118,38 +127,46 @@ impl<'a> Text<'a> {
         self.start = start.unwrap_or(0);
         self.end = if nothing { self.start } else { end.unwrap_or(self.whole.len()) };
     }
+}
 
-    /// The tree cannot be deeper than the tokens since the last separator, summed over the open brackets, plus the
-    /// joins and set operations, which chain across separators.
-    fn depth(&self) -> usize {
-        let (mut deepest, mut chained) = (0, 0);
-        let mut levels: Vec<usize> = Vec::new();
-        let (mut outer, mut level) = (0_usize, 0_usize);
-        for token in &self.tokens {
-            match token.token() {
-                Token::SqlComment | Token::CComment => continue,
-                // `(`, `[` and CASE open, `)`, `]` and END close.
-                Token::Ascii40 | Token::Ascii91 | Token::Case => {
-                    levels.push(level + 1);
-                    outer += level + 1;
-                    level = 0;
-                }
-                Token::Ascii41 | Token::Ascii93 | Token::EndP => {
-                    level = levels.pop().unwrap_or(level);
-                    outer -= level.min(outer);
-                }
-                // A comma, AND and OR make lists, not chains; so does a semicolon.
-                Token::Ascii44 | Token::Ascii59 | Token::And | Token::Or => level = 0,
-                Token::Join | Token::Union | Token::Intersect | Token::Except => {
-                    chained += 1;
-                    level += 1;
-                }
-                _ => level += 1,
-            }
-            deepest = deepest.max(outer + level + chained);
-        }
-        deepest
+/// How deep the tree of a text is at most; none where it is deeper than any parser should follow, or has no words.
+pub(crate) fn depth(text: &str) -> Option<usize> {
+    if text.contains('\0') || is_blank(text) {
+        return None;
     }
+    Some(depth_of(&pg_query::scan_tokens(text).ok()?)).filter(|depth| *depth <= MAX_DEPTH)
+}
+
+/// The tree cannot be deeper than the tokens since the last separator, summed over the open brackets, plus the
+/// joins and set operations, which chain across separators.
+fn depth_of(tokens: &[ScanToken]) -> usize {
+    let (mut deepest, mut chained) = (0, 0);
+    let mut levels: Vec<usize> = Vec::new();
+    let (mut outer, mut level) = (0_usize, 0_usize);
+    for token in tokens {
+        match token.token() {
+            Token::SqlComment | Token::CComment => continue,
+            // `(`, `[` and CASE open, `)`, `]` and END close.
+            Token::Ascii40 | Token::Ascii91 | Token::Case => {
+                levels.push(level + 1);
+                outer += level + 1;
+                level = 0;
+            }
+            Token::Ascii41 | Token::Ascii93 | Token::EndP => {
+                level = levels.pop().unwrap_or(level);
+                outer -= level.min(outer);
+            }
+            // A comma, AND and OR make lists, not chains; so does a semicolon.
+            Token::Ascii44 | Token::Ascii59 | Token::And | Token::Or => level = 0,
+            Token::Join | Token::Union | Token::Intersect | Token::Except => {
+                chained += 1;
+                level += 1;
+            }
+            _ => level += 1,
+        }
+        deepest = deepest.max(outer + level + chained);
+    }
+    deepest
 }
 
 /// One token of a text.
@@ -159,6 +176,10 @@ pub(crate) struct Word<'a> {
     pub(crate) kind: Token,
     pub(crate) start: usize,
     pub(crate) end: usize,
+}
+
+fn is_blank(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C))
 }
 
 fn is_semicolon(token: &ScanToken) -> bool {

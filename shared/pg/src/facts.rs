@@ -5,8 +5,8 @@ mod sql;
 use std::collections::{BTreeSet, HashMap};
 
 use guard::facts::{
-    AggregateFact, Expression, Facts, FunctionFact, Needs, ObjectName, Oid, OperatorFact, RelationFact,
-    RelationKind, TypeFact, TypeKind, Volatility,
+    AggregateFact, CastFact, CastTarget, Expression, Facts, FunctionFact, Needs, ObjectName, Oid,
+    OperatorFact, RelationFact, RelationKind, TypeFact, TypeKind, Volatility,
 };
 use tokio::time::Instant;
 
@@ -28,12 +28,13 @@ impl Connection {
             Ask { sql: sql::RELATIONS, parameters: vec![Some(oids(&needs.relations))] },
             Ask { sql: sql::FUNCTION_NAMES, parameters: vec![Some(names(&needs.function_names))] },
             Ask { sql: sql::OPERATOR_NAMES, parameters: vec![Some(names(&needs.operator_names))] },
+            Ask { sql: sql::TYPE_NAMES, parameters: vec![Some(names(&needs.type_names))] },
             Ask { sql: sql::CASTS, parameters: Vec::new() },
         ];
         let path = SearchPath::new(["pg_catalog"]).map_err(|_| ReadError::out_of_turn())?;
         let tables = self.catalog(&asks, Some(&path), deadline).await?;
-        let [functions, operators, types, relations, function_names, operator_names, casts] =
-            <[Table; 7]>::try_from(tables).map_err(|_| ReadError::out_of_turn())?;
+        let [functions, operators, types, relations, function_names, operator_names, type_names, casts] =
+            <[Table; 8]>::try_from(tables).map_err(|_| ReadError::out_of_turn())?;
         let mut facts = Facts {
             functions: functions.into_iter().filter_map(function).collect(),
             operators: operators.into_iter().filter_map(operator).collect(),
@@ -41,12 +42,12 @@ impl Connection {
             relations: relations.into_iter().filter_map(relation).collect(),
             function_names: needs.function_names.iter().map(|name| (name.clone(), Vec::new())).collect(),
             operator_names: needs.operator_names.iter().map(|name| (name.clone(), Vec::new())).collect(),
-            casts: needs
-                .casts
-                .then(|| casts.into_iter().filter_map(|row| oid(row.into_iter().next()??)).collect()),
+            type_names: needs.type_names.iter().map(|name| (name.clone(), Vec::new())).collect(),
+            casts: needs.casts.then(|| casts.into_iter().filter_map(cast).collect()),
         };
         by_name(function_names, &mut facts.function_names);
         by_name(operator_names, &mut facts.operator_names);
+        by_name(type_names, &mut facts.type_names);
         Ok(facts)
     }
 }
@@ -54,7 +55,7 @@ impl Connection {
 fn by_name(rows: Table, found: &mut HashMap<String, Vec<Oid>>) {
     for row in rows {
         if let Ok([Some(name), Some(number)]) = <[Option<String>; 2]>::try_from(row)
-            && let (Some(list), Some(oid)) = (found.get_mut(&name), oid(number))
+            && let (Some(list), Some(oid)) = (found.get_mut(&name), oid(&number))
         {
             list.push(oid);
         }
@@ -76,11 +77,12 @@ fn function(row: Row) -> Option<(Oid, FunctionFact)> {
         body,
         defaults,
         arguments,
+        signature,
         kind,
         functions,
         operators,
         types,
-    ] = <[Option<String>; 17]>::try_from(row).ok()?;
+    ] = <[Option<String>; 18]>::try_from(row).ok()?;
     let aggregate = (kind.as_deref() == Some("a")).then(|| {
         Some(AggregateFact { functions: list(functions)?, operators: list(operators)?, types: list(types)? })
     });
@@ -92,27 +94,34 @@ fn function(row: Row) -> Option<(Oid, FunctionFact)> {
             Some("s") => Volatility::Stable,
             _ => Volatility::Volatile,
         },
-        security_definer: is_not_false(definer),
-        has_settings: is_not_false(settings),
-        superuser_owned: is_not_false(superuser),
+        security_definer: is_not_false(definer.as_deref()),
+        has_settings: is_not_false(settings.as_deref()),
+        superuser_owned: is_not_false(superuser.as_deref()),
         // A procedure or a window function is none of the languages that are read.
         language: if matches!(kind.as_deref(), Some("f" | "a")) { language? } else { String::new() },
         source: source?,
         sql_body: body,
         defaults,
         argument_names: arguments.map_or(Some(Vec::new()), |names| serde_json::from_str(&names).ok())?,
+        types: list(signature)?,
         aggregate: match aggregate {
             Some(parts) => Some(parts?),
             None => None,
         },
     };
-    Some((oid(number?)?, fact))
+    Some((oid(&number?)?, fact))
 }
 
 fn operator(row: Row) -> Option<(Oid, OperatorFact)> {
-    let [number, schema, name, function] = <[Option<String>; 4]>::try_from(row).ok()?;
+    let [number, schema, name, functions, stand_ins] = <[Option<String>; 5]>::try_from(row).ok()?;
     let name = ObjectName { schema: schema?, name: name? };
-    Some((oid(number?)?, OperatorFact { name, function: oid(function?)? }))
+    Some((oid(&number?)?, OperatorFact { name, functions: list(functions)?, stand_ins: list(stand_ins)? }))
+}
+
+fn cast(row: Row) -> Option<CastFact> {
+    let [function, target] = <[Option<String>; 2]>::try_from(row).ok()?;
+    let target = if is_not_false(target.as_deref()) { CastTarget::Json } else { CastTarget::Other };
+    Some(CastFact { function: oid(&function?)?, target })
 }
 
 fn type_(row: Row) -> Option<(Oid, TypeFact)> {
@@ -131,7 +140,7 @@ fn type_(row: Row) -> Option<(Oid, TypeFact)> {
         },
         extension,
         relation: match relation {
-            Some(number) => Some(oid(number)?),
+            Some(number) => Some(oid(&number)?),
             None => None,
         },
         parts: list(parts)?,
@@ -139,7 +148,7 @@ fn type_(row: Row) -> Option<(Oid, TypeFact)> {
         json_casts: list(json_casts)?,
         checks: expressions(checks)?,
     };
-    Some((oid(number?)?, fact))
+    Some((oid(&number?)?, fact))
 }
 
 fn relation(row: Row) -> Option<(Oid, RelationFact)> {
@@ -162,15 +171,15 @@ fn relation(row: Row) -> Option<(Oid, RelationFact)> {
         folds: expressions(folds)?,
         children: list(children)?,
     };
-    Some((oid(number?)?, fact))
+    Some((oid(&number?)?, fact))
 }
 
 /// A truth value that counts as true unless the catalog says false.
-fn is_not_false(value: Option<String>) -> bool {
-    value.as_deref() != Some("f")
+fn is_not_false(value: Option<&str>) -> bool {
+    value != Some("f")
 }
 
-fn oid(number: String) -> Option<Oid> {
+fn oid(number: &str) -> Option<Oid> {
     number.parse().ok().map(Oid)
 }
 

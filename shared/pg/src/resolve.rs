@@ -71,8 +71,26 @@ impl Connection {
     ) -> Result<Judged, ResolveError> {
         let number = self.server_major();
         let major = Major::new(number).ok_or(ResolveError::UnknownMajor(number))?;
-        let tree = self.tree(candidate.judged_text(), search_path, deadline).await?;
-        let mut judgement = Judgement::begin(&tree, major, rules, Facts::default());
+        match self.tree(candidate.judged_text(), search_path, deadline).await {
+            Ok(tree) => self.follow(Judgement::begin(&tree, major, rules, Facts::default()), deadline).await,
+            Err(error) => match (&error, Judgement::of_unresolved(candidate, major, rules)) {
+                (ResolveError::Read(ReadError::Server(_)), Some(judgement)) => {
+                    match self.follow(judgement, deadline).await? {
+                        Judged::Clear(_) => Err(error),
+                        refused @ Judged::Refused(_) => Ok(refused),
+                    }
+                }
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// Asks the catalog until a judgement is done.
+    async fn follow(
+        &mut self,
+        mut judgement: Judgement<'_>,
+        deadline: Instant,
+    ) -> Result<Judged, ResolveError> {
         for _ in 0..MOST_ROUNDS {
             match judgement.step() {
                 Step::Need(needs) => judgement.learn(self.facts(&needs, deadline).await?),

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Judgement, Object, Origin, Reads, TypeUse};
+use super::relation::is_among;
+use super::{Json, Judgement, Object, Origin, Reads};
 use crate::builtin::{self, Ruling};
-use crate::extension;
+use crate::extension::{self, Sight};
 use crate::facts::{FunctionFact, Oid, Volatility};
 use crate::verdict::Code;
 
@@ -36,12 +37,12 @@ impl Judgement<'_> {
 
     pub(super) fn operator(&mut self, oid: Oid, origin: &Arc<Origin>) {
         // Operators that PostgreSQL brings run functions of its own, none of which reaches outside their arguments.
-        if !oid.is_pinned()
-            && let Some(fact) = self.facts.operators.get(&oid)
-        {
-            let function = fact.function;
-            self.reach(Object::Support(function), origin);
+        if oid.is_pinned() {
+            return;
         }
+        let Some(fact) = self.facts.operators.get(&oid).cloned() else { return };
+        fact.functions.iter().for_each(|function| self.reach(Object::Support(*function), origin));
+        fact.stand_ins.iter().for_each(|operator| self.reach(Object::Operator(*operator), origin));
     }
 
     fn builtin(&mut self, oid: Oid, function: Option<builtin::Function>, origin: &Arc<Origin>) {
@@ -49,10 +50,11 @@ impl Judgement<'_> {
             let message = format!("the built-in function with OID {} is not known here", oid.0);
             return self.finding(Code::BuiltinRefused, message, "use another function", origin);
         };
-        let ruling = if self.has_selection() { function.with_selection } else { function.without_selection };
-        match ruling {
-            // A setting's name is looked at where it is named.
-            Ruling::Allow | Ruling::Setting => {}
+        let limited = self.is_limited(origin);
+        match if limited { function.with_selection } else { function.without_selection } {
+            Ruling::Allow => {}
+            // A call that names a listed setting by a literal does not come here.
+            Ruling::Setting => self.setting_refused("a setting that is not named by a literal", origin),
             Ruling::Internal => {
                 let message = "an internal function of PostgreSQL is called by name".to_owned();
                 self.finding(Code::BuiltinRefused, message, "use a cast", origin);
@@ -80,8 +82,13 @@ impl Judgement<'_> {
     }
 
     fn of_extension(&mut self, fact: &FunctionFact, extension: &str, origin: &Arc<Origin>) {
-        if extension::runs(extension, fact) {
-            self.parts(fact, origin);
+        let sight = if self.is_limited(origin) { Sight::Selected } else { Sight::Everything };
+        if extension::runs(extension, fact, sight) {
+            let within = origin.inside(format!("function `{}`", fact.name));
+            if fact.language == "sql" && fact.sql_body.is_none() && fact.aggregate.is_none() {
+                self.extension_source(&fact.source, &within);
+            }
+            self.parts(fact, &within);
         } else if !self.is_allowed(fact) {
             let message = format!(
                 "`{}` of the extension `{extension}` is not on the list of functions that run",
@@ -91,12 +98,28 @@ impl Judgement<'_> {
         }
     }
 
+    pub(super) fn setting_refused(&mut self, what: &str, origin: &Origin) {
+        let message = format!(
+            "`current_setting` asks for {what}, which is not on the list of settings that can be read"
+        );
+        self.finding(
+            Code::BuiltinRefused,
+            message,
+            "name one of the settings that SHOW takes, as a literal",
+            origin,
+        );
+    }
+
     /// A function that somebody wrote: it must compute on its arguments alone, and so must all that it calls.
     fn of_user(&mut self, fact: &FunctionFact, origin: &Arc<Origin>) {
-        let within = Arc::new(Origin::Within(format!("function `{}`", fact.name)));
+        let within = origin.inside(format!("function `{}`", fact.name));
+        if is_constructor(fact) {
+            return self.signature(fact, &within);
+        }
         if self.is_allowed(fact) {
             // The owner of the node vouches for the body; what PostgreSQL adds to the call is looked at all the same.
             self.trees_of(fact, &within, Reads::InnerRelations);
+            self.signature(fact, &within);
             return self.parts(fact, &within);
         }
         let reason = if fact.volatility == Volatility::Volatile {
@@ -111,6 +134,7 @@ impl Judgement<'_> {
             "is not written in SQL or PL/pgSQL"
         } else {
             self.trees_of(fact, &within, Reads::Nothing);
+            self.signature(fact, &within);
             self.parts(fact, &within);
             return self.body_of(fact, &within);
         };
@@ -129,10 +153,17 @@ impl Judgement<'_> {
 
     fn body_of(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
         match (fact.aggregate.is_some() || fact.sql_body.is_some(), fact.language.as_str()) {
+            // What a body in SQL's own form ends in becomes the result by a cast that its tree does not show.
+            (true, "sql") => self.reach(Object::Casts, within),
             (true, _) => {}
             (false, "sql") => self.sql_source(&fact.source, within),
             (false, _) => self.plpgsql_source(fact, within),
         }
+    }
+
+    /// Arguments and results become values of these types, by checks and casts that a call's tree need not show.
+    fn signature(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
+        fact.types.iter().for_each(|oid| self.reach(Object::Type(*oid, Json::No), within));
     }
 
     /// What an aggregate is made of.
@@ -145,13 +176,25 @@ impl Judgement<'_> {
             self.reach(Object::Operator(*operator), within);
         }
         for oid in &aggregate.types {
-            self.reach(Object::Type(*oid, TypeUse::PLAIN), within);
+            self.reach(Object::Type(*oid, Json::No), within);
         }
     }
 
     fn is_allowed(&self, fact: &FunctionFact) -> bool {
-        self.rules.allowed_functions.contains(&fact.name)
+        is_among(&fact.name, &self.rules.allowed_functions)
     }
+}
+
+/// The functions that PostgreSQL makes together with a range type: each is its own code under the type's name.
+fn is_constructor(fact: &FunctionFact) -> bool {
+    const CONSTRUCTORS: &[&str] = &[
+        "range_constructor2",
+        "range_constructor3",
+        "multirange_constructor0",
+        "multirange_constructor1",
+        "multirange_constructor2",
+    ];
+    fact.language == "internal" && CONSTRUCTORS.contains(&fact.source.as_str())
 }
 
 pub(super) const ALLOW: &str =

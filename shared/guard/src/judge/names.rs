@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
-use super::{Judgement, Object, Origin};
+use super::{Json, Judgement, Object, Origin, Overloads};
+use crate::facts::{CastFact, CastTarget};
 
 impl Judgement<'_> {
-    pub(super) fn function_name(&mut self, name: &str, origin: &Arc<Origin>) {
+    pub(super) fn function_name(&mut self, name: &str, which: Overloads, origin: &Arc<Origin>) {
         for oid in self.facts.function_names.get(name).cloned().unwrap_or_default() {
-            self.reach(Object::Function(oid), origin);
+            if which == Overloads::All || !oid.is_initial() {
+                self.reach(Object::Function(oid), origin);
+            }
         }
     }
 
@@ -18,9 +21,23 @@ impl Judgement<'_> {
         }
     }
 
+    pub(super) fn type_name(&mut self, name: &str, origin: &Arc<Origin>) {
+        for oid in self.facts.type_names.get(name).cloned().unwrap_or_default() {
+            self.reach(Object::Type(oid, Json::No), origin);
+        }
+    }
+
     pub(super) fn casts(&mut self, origin: &Arc<Origin>) {
-        for oid in self.facts.casts.clone().unwrap_or_default() {
-            self.reach(Object::Function(oid), origin);
+        self.casts_that(|_| true, origin);
+    }
+
+    pub(super) fn json_casts(&mut self, origin: &Arc<Origin>) {
+        self.casts_that(|cast| cast.target == CastTarget::Json, origin);
+    }
+
+    fn casts_that(&mut self, counts: impl Fn(&CastFact) -> bool, origin: &Arc<Origin>) {
+        for cast in self.facts.casts.clone().unwrap_or_default().iter().filter(|cast| counts(cast)) {
+            self.reach(Object::Function(cast.function), origin);
         }
     }
 }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use pg_query::ParserOptions;
 use serde_json::{Map, Value};
 
+use super::sql::Beyond;
 use super::{Judgement, Origin};
 use crate::facts::FunctionFact;
+use crate::parse;
 use crate::verdict::Code;
 
 /// What may stand in a body, and the fields that hold more of it.
@@ -27,9 +29,9 @@ const LISTED: &[(&str, &[&str])] = &[
 
 impl Judgement<'_> {
     pub(super) fn plpgsql_source(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
-        match pg_query::parse_plpgsql(&declaration(fact)) {
-            Ok(body) => self.plpgsql(&body, within),
-            Err(_) => self.unreadable_body(within),
+        match parse::plpgsql(&declaration(fact)) {
+            Some(body) => self.plpgsql(&body, within),
+            None => self.unreadable_body(within),
         }
     }
 
@@ -59,6 +61,10 @@ impl Judgement<'_> {
             return self.plpgsql_expression(fields, within);
         }
         if let Some(declared) = fields.get("typname").and_then(Value::as_str) {
+            // `%TYPE` and `%ROWTYPE` are no types of an expression: there `%` would be an operator.
+            if declared.contains('%') {
+                return self.beyond(Beyond::ColumnType, within);
+            }
             // A declared type is read as a type of an expression would be.
             return self.sql_text(&format!("SELECT NULL::{declared}"), ParserOptions::DEFAULT, within);
         }

@@ -6,7 +6,8 @@ use super::{Judgement, Object, Origin, Reads};
 use crate::builtin;
 use crate::facts::{ObjectName, Oid, RelationFact, RelationKind};
 use crate::rules::Selection;
-use crate::verdict::Code;
+use crate::scope;
+use crate::verdict::{Code, Finding};
 
 impl Judgement<'_> {
     /// A relation that the statement itself names.
@@ -14,12 +15,10 @@ impl Judgement<'_> {
         let Some(fact) = self.facts.relations.get(&oid).cloned() else { return };
         self.named.insert(fact.name.clone());
         if let Selection::Only(selected) = &self.rules.selection
-            && !selected.contains(&fact.name)
+            && !is_among(&fact.name, selected)
         {
-            let message =
-                format!("it reads {}, which is not one of the selected tables and views", shown(&fact.name));
-            let help = format!("the selected ones are {}", list(selected));
-            return self.finding(Code::RelationNotSelected, message, &help, origin);
+            let Finding { code, message, help, .. } = scope::not_selected(&fact.name.to_string(), selected);
+            return self.finding(code, message, &help, origin);
         }
         self.relation(oid, &fact, origin);
     }
@@ -35,7 +34,7 @@ impl Judgement<'_> {
         if oid.is_initial() || matches!(fact.kind, RelationKind::Toast | RelationKind::Other) {
             return self.of_system(fact, origin);
         }
-        let allowed = self.rules.allowed_foreign_tables.contains(&fact.name);
+        let allowed = is_among(&fact.name, &self.rules.allowed_foreign_tables);
         let foreign = match fact.kind {
             RelationKind::PostgresForeignTable if allowed => None,
             RelationKind::PostgresForeignTable => Some("of another server, where other rights count"),
@@ -54,12 +53,13 @@ impl Judgement<'_> {
         }
         for (expressions, reads) in [(&fact.runs, Reads::InnerRelations), (&fact.folds, Reads::Nothing)] {
             for expression in expressions {
-                let within = Arc::new(Origin::Within(expression.owner.clone()));
+                let within = Origin::relation(&expression.owner);
                 self.tree(&expression.tree, &within, reads);
             }
         }
+        let within = Origin::relation(&format!("the children of `{}`", fact.name));
         for child in &fact.children {
-            self.reach(Object::Inner(*child), origin);
+            self.reach(Object::Inner(*child), &within);
         }
     }
 
@@ -75,10 +75,11 @@ impl Judgement<'_> {
     }
 }
 
-fn shown(name: &ObjectName) -> String {
-    format!("`{name}`")
+/// Whether a name is on a list. One that does not show whole, in a database without an encoding, is on none.
+pub(super) fn is_among(name: &ObjectName, list: &[ObjectName]) -> bool {
+    list.contains(name) && !name.to_string().contains(char::REPLACEMENT_CHARACTER)
 }
 
-fn list(names: &[ObjectName]) -> String {
-    names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+fn shown(name: &ObjectName) -> String {
+    format!("`{name}`")
 }

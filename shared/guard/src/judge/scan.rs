@@ -2,33 +2,37 @@
 
 use std::sync::Arc;
 
-use super::{Json, Judgement, Object, Origin, Reads, TypeUse, UsedBy};
+use super::{Json, Judgement, Object, Origin, Reads, UsedBy};
 use crate::builtin;
-use crate::facts::Oid;
+use crate::facts::{Major, Oid};
 use crate::tree::{Node, NodeKind, Role, Tree, Value};
 use crate::verdict::Code;
 
 impl Judgement<'_> {
     pub(super) fn scan(&mut self, tree: &Tree<'_>, origin: &Arc<Origin>, reads: Reads) {
         let json = if tree.nodes().any(writes_json) { Json::Yes } else { Json::No };
-        let by = if reads == Reads::Relations { UsedBy::Statement } else { UsedBy::Other };
         let exempt = text_search_names(tree);
         for node in tree.nodes() {
             for (name, role, value) in node.fields() {
                 match role {
                     Role::Plain => {}
+                    Role::Function if name == "funcid" && is_setting(node, self.major) => {
+                        self.setting(node, origin);
+                    }
                     // The handlers that PostgreSQL brings take internal arguments.
                     Role::Function if name == "tsmhandler" => self.each(node, value, origin, Object::Support),
                     Role::Function => self.each(node, value, origin, Object::Function),
                     Role::Operator => self.each(node, value, origin, Object::Operator),
                     Role::Type if exempt.contains(&value_number(value)) && name == "consttype" => {}
-                    Role::Type => {
-                        self.each(node, value, origin, |oid| Object::Type(oid, TypeUse { json, by }));
-                    }
+                    Role::Type if only_passes_on(node, name, value) => {}
+                    Role::Type => self.each(node, value, origin, |oid| Object::Type(oid, json)),
                     Role::Relation => self.relations(node, value, origin, reads),
                 }
             }
             self.node(node, origin);
+        }
+        if json == Json::Yes && holds_records(tree) {
+            self.reach(Object::JsonCasts, origin);
         }
     }
 
@@ -78,37 +82,49 @@ impl Judgement<'_> {
                 let message = "a part of the statement does not only read".to_owned();
                 self.finding(Code::WritesData, message, "only reads run here", origin);
             }
-            Some(NodeKind::FuncExpr) => self.setting(node, origin),
             _ => {}
         }
     }
 
-    /// `current_setting` tells one setting of a list, named by a literal.
-    fn setting(&mut self, node: Node<'_, '_>, origin: &Arc<Origin>) {
-        let Some(function) = node.number("funcid").and_then(|oid| builtin::function(Oid(oid), self.major))
-        else {
-            return;
-        };
-        if function.without_selection != builtin::Ruling::Setting {
-            return;
+    /// `current_setting` tells one setting, named by a literal.
+    fn setting(&mut self, call: Node<'_, '_>, origin: &Arc<Origin>) {
+        match call.list("args").next().and_then(literal_text) {
+            Some(name) if setting_is_told(&name, origin.by) => {}
+            Some(name) => self.setting_refused(&format!("the setting `{name}`"), origin),
+            None => self.setting_refused("a setting that is not named by a literal", origin),
         }
-        let name = node.list("args").next().and_then(literal_text);
-        if name.as_deref().is_some_and(crate::show::is_listed) {
-            return;
-        }
-        let shown = name.map_or("a setting that is not named by a literal".to_owned(), |name| {
-            format!("the setting `{name}`")
-        });
-        let message = format!(
-            "`current_setting` asks for {shown}, which is not on the list of settings that can be read"
-        );
-        self.finding(
-            Code::BuiltinRefused,
-            message,
-            "name one of the settings that SHOW takes, as a literal",
-            origin,
-        );
     }
+}
+
+/// Whether a setting may be read: one that is listed, or, by the definition of a relation, one of those that applications make
+/// up to say for whom they ask. Their names have a dot.
+pub(super) fn setting_is_told(name: &str, by: UsedBy) -> bool {
+    crate::show::is_listed(name) || (by == UsedBy::Relation && name.contains('.'))
+}
+
+/// Whether it is a call of `current_setting`.
+fn is_setting(call: Node<'_, '_>, major: Major) -> bool {
+    let function = call.number("funcid").and_then(|oid| builtin::function(Oid(oid), major));
+    call.kind() == Some(NodeKind::FuncExpr)
+        && function.is_some_and(|known| known.without_selection == builtin::Ruling::Setting)
+}
+
+/// Whether a type that names objects stands where no value of it is made: a column of something else, or `pg_typeof`, which
+/// tells the type of a value that the caller has.
+fn only_passes_on(node: Node<'_, '_>, field: &str, value: Value<'_>) -> bool {
+    let passes = match field {
+        "vartype" => true,
+        "funcresulttype" => node.number("funcid") == Some(builtin::PG_TYPEOF),
+        _ => false,
+    };
+    passes && oid(value).is_some_and(builtin::names_objects)
+}
+
+/// Whether rows of unknown columns are at hand.
+fn holds_records(tree: &Tree<'_>) -> bool {
+    tree.nodes().flat_map(Node::fields).any(|(_, role, value)| {
+        role == Role::Type && value_number(value).is_some_and(|oid| matches!(oid, 2249 | 2287))
+    })
 }
 
 /// A query that reads: `SELECT`, without rows locked, without a part that writes.

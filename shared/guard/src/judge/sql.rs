@@ -6,62 +6,10 @@ use std::sync::Arc;
 use pg_query::ParserOptions;
 use serde_json::{Map, Value};
 
-use super::{Judgement, Object, Origin};
+use super::scan::setting_is_told;
+use super::{Judgement, Object, Origin, Overloads, UsedBy};
+use crate::parse;
 use crate::verdict::Code;
-
-/// The longest body that is looked at, in bytes.
-const MAX_BODY_BYTES: usize = 64 * 1024;
-
-/// Types that the grammar or `pg_catalog` means by a plain name.
-const TYPES: &[&str] = &[
-    "bit",
-    "bool",
-    "box",
-    "bpchar",
-    "bytea",
-    "char",
-    "cidr",
-    "circle",
-    "date",
-    "daterange",
-    "float4",
-    "float8",
-    "inet",
-    "int2",
-    "int4",
-    "int4range",
-    "int8",
-    "int8range",
-    "interval",
-    "json",
-    "jsonb",
-    "line",
-    "lseg",
-    "macaddr",
-    "macaddr8",
-    "money",
-    "name",
-    "numeric",
-    "numrange",
-    "oid",
-    "path",
-    "point",
-    "polygon",
-    "record",
-    "text",
-    "time",
-    "timestamp",
-    "timestamptz",
-    "timetz",
-    "tsquery",
-    "tsrange",
-    "tstzrange",
-    "tsvector",
-    "uuid",
-    "varbit",
-    "varchar",
-    "xml",
-];
 
 impl Judgement<'_> {
     /// The body of an SQL function: statements that compute.
@@ -70,34 +18,96 @@ impl Judgement<'_> {
     }
 
     pub(super) fn sql_text(&mut self, source: &str, mode: ParserOptions, within: &Arc<Origin>) {
-        let parsed = (source.len() <= MAX_BODY_BYTES).then(|| pg_query::parse(source, mode).ok()).flatten();
-        let tree = parsed.and_then(|parsed| serde_json::to_value(&parsed.protobuf.stmts).ok());
-        match tree {
-            Some(tree) => {
-                self.reach(Object::Casts, within);
-                self.look(&tree, within);
+        let Some(mentions) = Self::mentions(source, mode, within) else {
+            return self.unreadable_body(within);
+        };
+        mentions.objects.into_iter().for_each(|object| self.reach(object, within));
+        mentions.beyond.into_iter().for_each(|what| self.beyond(what, within));
+    }
+
+    pub(super) fn beyond(&mut self, what: Beyond, within: &Origin) {
+        self.finding(Code::FunctionReads, what.message(), super::function::ALLOW, within);
+    }
+
+    /// The body of a listed extension's function: its author is trusted, but whoever can make functions and operators of the
+    /// names in it may have them found in place of those that the author meant.
+    pub(super) fn extension_source(&mut self, source: &str, within: &Arc<Origin>) {
+        let mentions = Self::mentions(source, ParserOptions::DEFAULT, within);
+        let Some(mentions) = mentions else { return self.unreadable_body(within) };
+        for object in mentions.objects {
+            match object {
+                Object::FunctionName(name, _) => {
+                    self.reach(Object::FunctionName(name, Overloads::Others), within);
+                }
+                other => self.reach(other, within),
             }
-            None => self.unreadable_body(within),
         }
+    }
+
+    fn mentions(source: &str, mode: ParserOptions, within: &Origin) -> Option<Mentions> {
+        // What the catalog gave cannot be shown whole, so names in it cannot be looked up.
+        if source.contains(char::REPLACEMENT_CHARACTER) {
+            return None;
+        }
+        let by = within.by;
+        parse::body(source, mode, move |tree| {
+            let mut mentions = Mentions { by, objects: vec![Object::Casts], beyond: Vec::new() };
+            mentions.look(tree);
+            mentions
+        })
     }
 
     pub(super) fn unreadable_body(&mut self, within: &Origin) {
         let message = "a function's body could not be read".to_owned();
         self.finding(Code::UserFunction, message, super::function::ALLOW, within);
     }
+}
 
-    fn look(&mut self, value: &Value, within: &Arc<Origin>) {
+/// Names are cut at 63 bytes, between characters. In another encoding than UTF-8 these are others.
+const CUT_BYTES: usize = 60;
+
+/// What a body names.
+struct Mentions {
+    by: UsedBy,
+    objects: Vec<Object>,
+    beyond: Vec<Beyond>,
+}
+
+/// What a body does besides computing on its arguments.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Beyond {
+    Reads,
+    /// `%TYPE`, which is of a column.
+    ColumnType,
+    LongName,
+    More,
+}
+
+impl Beyond {
+    fn message(self) -> String {
+        match self {
+            Self::Reads => "a function's body reads a table or view",
+            Self::ColumnType => "a function's body uses the type of a column",
+            Self::LongName => "a function's body uses a name that is too long to be looked up",
+            Self::More => "a function's body does more than compute on its arguments",
+        }
+        .to_owned()
+    }
+}
+
+impl Mentions {
+    fn look(&mut self, value: &Value) {
         match value {
-            Value::Array(items) => items.iter().for_each(|item| self.look(item, within)),
+            Value::Array(items) => items.iter().for_each(|item| self.look(item)),
             Value::Object(fields) => {
                 for (kind, node) in fields {
                     if let Value::Object(fields) = node {
-                        self.body_node(kind, fields, within);
+                        self.node(kind, fields);
                     }
                     if matches!(kind.as_str(), "into_clause" | "with_clause") && !node.is_null() {
-                        self.not_computing(within, kind);
+                        self.beyond.push(Beyond::More);
                     }
-                    self.look(node, within);
+                    self.look(node);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -106,73 +116,193 @@ impl Judgement<'_> {
 
     /// What a node of a body brings in. Kinds that hold nothing but other nodes or data need no arm; those that could reach
     /// outside the body's arguments are refused by name or by the `Stmt` they end in.
-    fn body_node(&mut self, kind: &str, fields: &Map<String, Value>, within: &Arc<Origin>) {
+    fn node(&mut self, kind: &str, fields: &Map<String, Value>) {
         match kind {
-            "FuncCall" => {
-                if let Some(name) = last_name(fields.get("funcname")) {
-                    self.reach(Object::FunctionName(name), within);
-                }
+            "FuncCall" => self.call(fields),
+            "AExpr" => operators(fields).into_iter().for_each(|name| self.operator(name)),
+            "SubLink" => {
+                self.operator("=".to_owned());
+                names(fields.get("oper_name")).last().into_iter().for_each(|name| self.operator(name));
             }
-            "AExpr" => {
-                for name in operators(fields) {
-                    self.reach(Object::OperatorName(name), within);
-                }
-            }
-            "SubLink" => fields
-                .get("oper_name")
-                .and_then(|names| last_name(Some(names)))
-                .into_iter()
-                .chain(["=".to_owned()])
-                .for_each(|name| self.reach(Object::OperatorName(name), within)),
+            "SortBy" => names(fields.get("use_op")).last().into_iter().for_each(|name| self.operator(name)),
             // `CASE x WHEN y` and `USING` compare by `=`, whatever that is for the types.
-            "CaseExpr" | "JoinExpr" => self.reach(Object::OperatorName("=".to_owned()), within),
-            // `row.name` is a column or a function of the row.
-            "ColumnRef" if count(fields.get("fields")) > 1 => self.attribute(fields.get("fields"), within),
-            "AIndirection" => self.attribute(fields.get("indirection"), within),
-            "TypeName" => {
-                let name = last_name(fields.get("names"));
-                if !name.as_deref().is_some_and(|name| TYPES.contains(&name)) {
-                    let name = name.unwrap_or_default();
-                    let message = format!("a function's body uses the type `{name}`, which is not built in");
-                    self.finding(Code::UserFunction, message, super::function::ALLOW, within);
+            "CaseExpr" | "JoinExpr" => self.operator("=".to_owned()),
+            // Each name after the first is a column or a function of the row before it.
+            "ColumnRef" => {
+                let names = self.lookable(fields.get("fields"));
+                for name in names.into_iter().skip(1) {
+                    self.function(name);
                 }
             }
-            "RangeVar" | "LockingClause" => self.not_computing(within, kind),
-            "SelectStmt" | "PlassignStmt" => {}
-            _ if kind.ends_with("Stmt") && kind != "RawStmt" && kind != "stmt" => {
-                self.not_computing(within, kind);
+            "AIndirection" => {
+                let names = self.lookable(fields.get("indirection"));
+                for name in names {
+                    self.function(name);
+                }
             }
-            _ => {}
+            // As a node of its own, or as a field of one.
+            "TypeName" | "type_name" => self.type_name(fields),
+            "RangeVar" => self.beyond.push(Beyond::Reads),
+            "LockingClause" => self.beyond.push(Beyond::More),
+            "SelectStmt" | "PlassignStmt" | "RawStmt" | "stmt" => {}
+            _ if kind.ends_with("Stmt") => self.beyond.push(Beyond::More),
+            _ => younger_keywords(kind).iter().for_each(|name| self.function((*name).to_owned())),
         }
     }
 
-    fn attribute(&mut self, fields: Option<&Value>, within: &Arc<Origin>) {
-        if let Some(name) = last_name(fields) {
-            self.reach(Object::FunctionName(name), within);
+    fn call(&mut self, call: &Map<String, Value>) {
+        let Some(name) = self.lookable(call.get("funcname")).pop() else { return };
+        if name == "current_setting"
+            && first_literal(call).is_some_and(|setting| setting_is_told(setting, self.by))
+        {
+            self.objects.push(Object::FunctionName(name, Overloads::Others));
+        } else {
+            self.function(name);
         }
     }
 
-    fn not_computing(&mut self, within: &Origin, what: &str) {
-        let message = match what {
-            "RangeVar" => "a function's body reads a table or view".to_owned(),
-            _ => "a function's body does more than compute on its arguments".to_owned(),
-        };
-        self.finding(Code::FunctionReads, message, super::function::ALLOW, within);
+    /// A name that is called, be it in front of its argument or behind a dot. Where no function fits, it is a type.
+    fn function(&mut self, name: String) {
+        self.objects.push(Object::TypeName(name.clone()));
+        self.objects.push(Object::FunctionName(name, Overloads::All));
+    }
+
+    /// Names, one of which might be longer in the server's encoding than this parser takes them to be.
+    fn lookable(&mut self, list: Option<&Value>) -> Vec<String> {
+        let names: Vec<String> = names(list).collect();
+        if names.iter().any(|name| !name.is_ascii() && name.len() >= CUT_BYTES) {
+            self.beyond.push(Beyond::LongName);
+        }
+        names
+    }
+
+    fn operator(&mut self, name: String) {
+        self.objects.push(Object::OperatorName(name));
+    }
+
+    fn type_name(&mut self, fields: &Map<String, Value>) {
+        if fields.get("pct_type") != Some(&Value::Bool(false)) {
+            self.beyond.push(Beyond::ColumnType);
+        }
+        let name = self.lookable(fields.get("names")).pop();
+        self.objects.extend(name.map(Object::TypeName));
     }
 }
 
 /// The operators behind an expression of operators, `IN`, `BETWEEN`, `LIKE`, `NULLIF` and their kin.
 fn operators(fields: &Map<String, Value>) -> Vec<String> {
-    let name = last_name(fields.get("name")).unwrap_or_default();
+    let name = names(fields.get("name")).last().unwrap_or_default();
     if name.contains("BETWEEN") { vec!["<=".to_owned(), ">=".to_owned()] } else { vec![name] }
 }
 
-/// The last name of a list of names; a `*` or a subscript has none.
-fn last_name(names: Option<&Value>) -> Option<String> {
-    let last = names?.as_array()?.last()?;
-    Some(last.pointer("/node/String/sval")?.as_str()?.to_owned())
+/// The names in a list of names; a `*` or a subscript has none.
+fn names(list: Option<&Value>) -> impl Iterator<Item = String> {
+    let items = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    items.iter().filter_map(|item| Some(item.pointer("/node/String/sval")?.as_str()?.to_owned()))
 }
 
-fn count(list: Option<&Value>) -> usize {
-    list.and_then(Value::as_array).map_or(0, Vec::len)
+/// The first argument of a call, where it is a string and nothing else.
+fn first_literal(call: &Map<String, Value>) -> Option<&str> {
+    call.get("args")?.get(0)?.pointer("/node/AConst/val/Sval/sval")?.as_str()
+}
+
+/// What an older server calls as a function where the newest grammar, by which bodies are read here, has syntax of its own.
+fn younger_keywords(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "JsonParseExpr" => &["json"],
+        "JsonScalarExpr" => &["json_scalar"],
+        "JsonSerializeExpr" => &["json_serialize"],
+        "JsonFuncExpr" => &["json_exists", "json_query", "json_value"],
+        "JsonObjectConstructor" => &["json_object"],
+        "JsonArrayConstructor" | "JsonArrayQueryConstructor" => &["json_array"],
+        "JsonObjectAgg" => &["json_objectagg"],
+        "JsonArrayAgg" => &["json_arrayagg"],
+        "JsonTable" => &["json_table"],
+        "MergeSupportFunc" => &["merge_action"],
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a body names, as `function name`, `type name`, `operator name`, and what it does besides.
+    fn named(source: &str) -> Vec<String> {
+        let within = Origin::statement();
+        let Some(mentions) = Judgement::mentions(source, ParserOptions::DEFAULT, &within) else {
+            return vec!["unreadable".to_owned()];
+        };
+        let mut named: Vec<String> = mentions
+            .objects
+            .into_iter()
+            .filter_map(|object| match object {
+                Object::FunctionName(name, Overloads::All) => Some(format!("function {name}")),
+                Object::FunctionName(name, Overloads::Others) => Some(format!("other function {name}")),
+                Object::TypeName(name) => Some(format!("type {name}")),
+                Object::OperatorName(name) => Some(format!("operator {name}")),
+                _ => None,
+            })
+            .chain(mentions.beyond.into_iter().map(|beyond| format!("{beyond:?}")))
+            .collect();
+        named.sort();
+        named.dedup();
+        named
+    }
+
+    #[track_caller]
+    fn check(source: &str, expected: &[&str]) {
+        assert_eq!(named(source), expected, "{source}");
+    }
+
+    #[test]
+    fn a_type_is_seen_wherever_it_is_written() {
+        check("SELECT x::public.Email", &["type email"]);
+        check("SELECT CAST(x AS email[])", &["type email"]);
+        check(
+            "SELECT r.a FROM json_to_record(x) AS r(a email)",
+            &["function a", "function json_to_record", "type a", "type email", "type json_to_record"],
+        );
+        check("SELECT a FROM xmltable('/a' PASSING x COLUMNS a email PATH '.')", &["type email"]);
+    }
+
+    #[test]
+    fn a_call_is_of_a_function_or_a_type() {
+        check("SELECT public.email(x)", &["function email", "type email"]);
+        check("SELECT (x).a.b[1].*", &["function a", "function b", "type a", "type b"]);
+        check("SELECT x.a", &["function a", "type a"]);
+    }
+
+    #[test]
+    fn operators_are_seen_where_no_sign_of_them_stands() {
+        check("SELECT x IN (1), nullif(x, 2)", &["operator ="]);
+        check("SELECT x BETWEEN 1 AND 2", &["operator <=", "operator >="]);
+        check("SELECT CASE x WHEN 1 THEN 2 END", &["operator ="]);
+        check("SELECT 1 ORDER BY x USING OPERATOR(public.<<<)", &["operator <<<"]);
+    }
+
+    #[test]
+    fn a_setting_by_a_listed_literal_is_no_call_of_the_built_in() {
+        check("SELECT current_setting('TimeZone')", &["other function current_setting"]);
+        check(
+            "SELECT current_setting('data_directory')",
+            &["function current_setting", "type current_setting"],
+        );
+    }
+
+    #[test]
+    fn syntax_of_a_younger_grammar_is_a_call_on_an_older_server() {
+        check("SELECT json_scalar(x)", &["function json_scalar", "type json_scalar"]);
+        check("SELECT JSON(x)", &["function json", "type json"]);
+    }
+
+    #[test]
+    fn what_does_more_than_compute_is_seen() {
+        check("SELECT 1 FROM t", &["Reads"]);
+        check("WITH c AS (SELECT 1) SELECT 1", &["More"]);
+        check("SELECT 1; NOTIFY x", &["More"]);
+        check("SELECT 'x\u{FFFD}'", &["unreadable"]);
+        let long = "é".repeat(40);
+        assert!(named(&format!("SELECT {long}(x)")).contains(&"LongName".to_owned()));
+    }
 }

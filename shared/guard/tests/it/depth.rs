@@ -23,6 +23,7 @@ fn what_nests_too_deep_is_refused() {
     too_deep(&format!("SELECT {}1", "- ".repeat(100_000)));
     too_deep(&format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(13_000)));
     too_deep(&format!("SELECT 1 FROM t{}", " JOIN t ON a AND b".repeat(13_000)));
+    too_deep(&format!("SELECT 1 FROM t{}", " JOIN t USING (a)".repeat(151)));
     too_deep(&format!("SELECT {}1{}", "CASE WHEN a AND ".repeat(6_000), " THEN 1 END".repeat(6_000)));
     too_deep(&format!("SELECT 1{}", "::int".repeat(40_000)));
     too_deep(&format!("SELECT {}1{}", "ARRAY[".repeat(30_000), "]".repeat(30_000)));
@@ -32,6 +33,7 @@ fn what_nests_too_deep_is_refused() {
 fn what_people_write_is_not_too_deep() {
     assert_eq!(verdict(&format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(500))), Ok(()));
     assert_eq!(verdict(&format!("SELECT ''{}", " || 'x'".repeat(500))), Ok(()));
+    assert_eq!(verdict(&format!("SELECT 1 FROM t{}", " JOIN t USING (a)".repeat(150))), Ok(()));
     assert_eq!(verdict(&format!("SELECT {}1{}", "(SELECT ".repeat(100), ")".repeat(100))), Ok(()));
     assert_eq!(verdict(&format!("SELECT * FROM t WHERE a IN (1{})", ", 1".repeat(50_000))), Ok(()));
     assert_eq!(verdict(&format!("SELECT * FROM t WHERE a = 0{}", " OR a = 1".repeat(10_000))), Ok(()));

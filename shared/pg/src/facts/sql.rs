@@ -6,7 +6,9 @@
 pub(super) const FUNCTIONS: &str = "
 SELECT p.oid::text, n.nspname, p.proname, CASE WHEN r.rolsuper THEN e.extname END, p.provolatile::text, p.prosecdef,
        p.proconfig IS NOT NULL, r.rolsuper, l.lanname, p.prosrc, p.prosqlbody::text, p.proargdefaults::text,
-       to_json(p.proargnames)::text, p.prokind::text,
+       to_json(p.proargnames)::text,
+       to_json(ARRAY(SELECT t::int8 FROM unnest(p.proargtypes::oid[] || p.proallargtypes || p.prorettype) AS t))::text,
+       p.prokind::text,
        to_json(ARRAY(SELECT f::int8 FROM unnest(ARRAY[a.aggtransfn::oid, a.aggfinalfn, a.aggcombinefn, a.aggserialfn,
                      a.aggdeserialfn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn]) AS f WHERE f <> 0))::text,
        to_json(ARRAY(SELECT o::int8 FROM unnest(ARRAY[a.aggsortop]) AS o WHERE o <> 0))::text,
@@ -20,9 +22,17 @@ SELECT p.oid::text, n.nspname, p.proname, CASE WHEN r.rolsuper THEN e.extname EN
   LEFT JOIN pg_extension e ON e.oid = d.refobjid
  WHERE p.oid = ANY ($1::oid[])";
 
-/// `$1` OIDs: an operator and its function.
+/// `$1` OIDs: an operator, what it runs, and what the planner may run for it. Sorting and hashing by an operator runs the
+/// functions of its families (access methods 403 and 405 are `btree` and `hash`).
 pub(super) const OPERATORS: &str = "
-SELECT o.oid::text, n.nspname, o.oprname, o.oprcode::oid::text
+SELECT o.oid::text, n.nspname, o.oprname,
+       to_json(ARRAY(
+         SELECT f::int8 FROM (
+           SELECT o.oprcode::oid AS f
+           UNION SELECT m.amproc::oid FROM pg_amop a JOIN pg_amproc m ON m.amprocfamily = a.amopfamily
+                  WHERE a.amopopr = o.oid AND a.amopmethod IN (403, 405)) AS functions
+          WHERE f <> 0))::text,
+       to_json(ARRAY(SELECT s::int8 FROM unnest(ARRAY[o.oprnegate, o.oprcom]) AS s WHERE s <> 0))::text
   FROM pg_operator o JOIN pg_namespace n ON n.oid = o.oprnamespace
  WHERE o.oid = ANY ($1::oid[])";
 
@@ -65,7 +75,8 @@ SELECT t.oid::text, n.nspname, t.typname, t.typtype::text, CASE WHEN r.rolsuper 
   LEFT JOIN pg_extension e ON e.oid = d.refobjid
  WHERE t.oid = ANY ($1::oid[])";
 
-/// `$1` OIDs: a relation, and every stored tree that reading it may run.
+/// `$1` OIDs: a relation, and every stored tree that reading it may run. A partition's constraint is made of the keys of
+/// the tables above it.
 pub(super) const RELATIONS: &str = "
 SELECT c.oid::text, n.nspname, c.relname, c.relkind::text, w.fdwname, e.extname,
        to_json(ARRAY(
@@ -86,8 +97,10 @@ SELECT c.oid::text, n.nspname, c.relname, c.relkind::text, w.fdwname, e.extname,
          SELECT json_build_array('the statistics ' || s.stxname || ' of ' || c.oid::regclass, s.stxexprs::text)
            FROM pg_statistic_ext s WHERE s.stxrelid = c.oid AND s.stxexprs IS NOT NULL
          UNION ALL
-         SELECT json_build_array('the partition key of ' || c.oid::regclass, k.partexprs::text)
-           FROM pg_partitioned_table k WHERE k.partrelid = c.oid AND k.partexprs IS NOT NULL
+         SELECT json_build_array('the partition key of ' || k.partrelid::regclass, k.partexprs::text)
+           FROM pg_partitioned_table k
+          WHERE k.partexprs IS NOT NULL
+            AND (k.partrelid = c.oid OR k.partrelid IN (SELECT a.relid FROM pg_partition_ancestors(c.oid) AS a))
          UNION ALL
          SELECT json_build_array('the generated column ' || a.attname || ' of ' || c.oid::regclass, g.adbin::text)
            FROM pg_attrdef g JOIN pg_attribute a ON a.attrelid = g.adrelid AND a.attnum = g.adnum
@@ -102,14 +115,24 @@ SELECT c.oid::text, n.nspname, c.relname, c.relkind::text, w.fdwname, e.extname,
   LEFT JOIN pg_extension e ON e.oid = d.refobjid
  WHERE c.oid = ANY ($1::oid[])";
 
-/// `$1` names: every function of them, in any schema.
-pub(super) const FUNCTION_NAMES: &str =
-    "SELECT p.proname, p.oid::text FROM pg_proc p WHERE p.proname = ANY ($1::name[])";
+/// `$1` names: every function of them, in any schema. A server whose characters are single bytes also folds letters that are
+/// not ASCII, by its locale; whoever took the name from a text did not.
+pub(super) const FUNCTION_NAMES: &str = "
+SELECT w.name, p.oid::text FROM unnest($1::text[]) AS w(name) JOIN pg_proc p ON p.proname = w.name::name
+ UNION
+SELECT w.name, p.oid::text FROM unnest($1::text[]) AS w(name) JOIN pg_proc p ON p.proname = lower(w.name)::name
+ WHERE pg_encoding_max_length(pg_char_to_encoding(getdatabaseencoding())) = 1";
 
 /// `$1` names: every operator of them that was not made with the cluster, in any schema.
 pub(super) const OPERATOR_NAMES: &str =
     "SELECT o.oprname, o.oid::text FROM pg_operator o WHERE o.oprname = ANY ($1::name[]) AND o.oid >= 16384";
 
-/// Functions of all casts that were not made with the cluster.
-pub(super) const CASTS: &str =
-    "SELECT k.castfunc::oid::text FROM pg_cast k WHERE k.oid >= 16384 AND k.castfunc <> 0";
+/// `$1` names: every type of them, in any schema, folded as those of functions are.
+pub(super) const TYPE_NAMES: &str = "
+SELECT w.name, t.oid::text FROM unnest($1::text[]) AS w(name) JOIN pg_type t ON t.typname = w.name::name
+ UNION
+SELECT w.name, t.oid::text FROM unnest($1::text[]) AS w(name) JOIN pg_type t ON t.typname = lower(w.name)::name
+ WHERE pg_encoding_max_length(pg_char_to_encoding(getdatabaseencoding())) = 1";
+
+/// Functions of all casts that were not made with the cluster, and whether they make JSON.
+pub(super) const CASTS: &str = "SELECT k.castfunc::oid::text, k.casttarget IN (114, 3802) FROM pg_cast k WHERE k.oid >= 16384 AND k.castfunc <> 0";
