@@ -41,6 +41,33 @@ async fn the_demo_answers_and_ctrl_c_leaves_nothing_running() {
     assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
 }
 
+/// People start it in a terminal, where programs write otherwise than into a file.
+#[test]
+fn a_terminal_is_told_what_a_file_is() {
+    let folder = Folder::new();
+    let terminal = folder.0.join("terminal");
+    let program = format!(
+        "{} serve --port 0 --data {}",
+        env!("CARGO_BIN_EXE_pinguard-under-test"),
+        folder.0.join("data").display()
+    );
+    let mut child = Command::new("script")
+        .args(["-qefc", &program])
+        .arg(&terminal)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let shown = || fs::read_to_string(&terminal).unwrap_or_default();
+    until("the terminal shows the URL, or an end", || {
+        shown().contains("Ctrl-C ends it.") || child.try_wait().unwrap().is_some()
+    });
+    assert!(shown().contains("MCP URL   http://127.0.0.1:"), "{}", shown());
+    assert!(!shown().contains('\u{1b}'), "no colours that a log would keep: {}", shown());
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 #[tokio::test]
 async fn a_call_without_the_key_is_not_served() {
     let folder = Folder::new();

@@ -9,7 +9,7 @@ pub mod supervised;
 
 use std::{
     ffi::OsString,
-    io::{self, IsTerminal as _, Write as _},
+    io::{self, Write as _},
     process::ExitCode,
 };
 
@@ -48,11 +48,15 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Warnings and errors, unless `RUST_LOG` asks for more.
 fn log_to_stderr() {
-    let filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into()).from_env_lossy();
+    let warnings = LevelFilter::WARN.into();
+    // The protocol library tells of each refused request, in its own terms; callers are told, and that is enough.
+    let quiet = "rmcp=off".parse();
+    let filter = EnvFilter::builder().with_default_directive(warnings).from_env_lossy();
+    let filter = quiet.map_or(filter.clone(), |quiet| filter.add_directive(quiet));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
+        .with_ansi(false)
         .with_target(false)
         .init();
 }

@@ -141,7 +141,7 @@ fn ready(
         workspace: WORKSPACE.to_owned(),
         more_urls: nodes.map(url).collect(),
         data: data.path().display().to_string(),
-        what: plan.source.title(),
+        what: plan.title.clone(),
         example,
     })
 }

@@ -107,7 +107,9 @@ impl ServerHandler for Server {
         let Some(tool) = self.find(&request.name) else {
             let known: Vec<&str> = BuiltIn::offered(&self.node.actions).map(BuiltIn::name).collect();
             let name: String = request.name.chars().take(QUOTED_CHARS).flat_map(char::escape_debug).collect();
-            let message = format!("there is no tool `{name}`; the tools are {}", known.join(", "));
+            let offered =
+                if known.is_empty() { "none: its `actions` are empty".to_owned() } else { known.join(", ") };
+            let message = format!("there is no tool `{name}`; the tools of this node are {offered}");
             return Err(ErrorData::invalid_params(message, None));
         };
         let given = request.arguments.unwrap_or_default();

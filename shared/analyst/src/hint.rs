@@ -24,6 +24,9 @@ fn slip(sqlstate: &str, message: &str, sql: &str) -> Option<&'static str> {
             "a name given with AS is not visible in WHERE, GROUP BY expressions or HAVING: repeat the expression, \
              or filter around a subquery",
         ),
+        "22P02" if message.contains("for enum ") => {
+            Some("list the labels of the enum with `SELECT unnest(enum_range(NULL::the_enum))`")
+        }
         "42883" if message.contains("extract(") && message.contains("integer") => {
             Some("a date minus a date is a whole number of days already: leave EXTRACT out")
         }
@@ -40,7 +43,8 @@ fn slip(sqlstate: &str, message: &str, sql: &str) -> Option<&'static str> {
 pub(crate) fn by_state(sqlstate: &str) -> Option<&'static str> {
     Some(match sqlstate {
         "42P01" => {
-            "check the name and its schema; `describe` shows what a relation holds, names in upper case need double quotes"
+            "write the schema before the name; `describe` finds a relation by its bare name and tells its schema; names in \
+             upper case need double quotes"
         }
         "42703" => "call `describe` for the columns of the relation; names in upper case need double quotes",
         "42702" => "put the relation's name or alias before the column",

@@ -147,8 +147,13 @@ fn answer(raw: &Raw, ask: &Ask<'_>, scope: &Scope, shape: Shape, started: Clock)
     notes.extend(
         raw.notices.iter().filter(|notice| notice.sqlstate == NAME_CUT).map(|notice| notice.message.clone()),
     );
+    let way_on = if ask.rows < scope.ceilings.rows {
+        "aggregate, filter, or ask for more with `max_rows`"
+    } else {
+        "aggregate or filter"
+    };
     Answer {
-        hint: truncated_by.map(|by| truncation_hint(by, shape, &page)),
+        hint: truncated_by.map(|by| truncation_hint(by, shape, way_on, &page)),
         columns: columns.iter().map(column_view).collect(),
         rows: page.rows,
         row_count: page.row_count,
@@ -165,13 +170,11 @@ fn column_view(column: &Column) -> ColumnView {
     ColumnView { name: column.name.clone(), type_name: column.fact.name.to_string() }
 }
 
-fn truncation_hint(by: &str, shape: Shape, page: &Page) -> String {
+fn truncation_hint(by: &str, shape: Shape, way_on: &str, page: &Page) -> String {
     match (shape, by) {
         (Shape::Rows, "rows") => {
             let rows = page.row_count;
-            format!(
-                "there are more than these {rows} rows: aggregate, filter, or ask for more with `max_rows`"
-            )
+            format!("there are more than these {rows} rows: {way_on}")
         }
         (Shape::Rows, _) => {
             "the rows shown fill the answer: select fewer columns, filter or aggregate".to_owned()

@@ -106,7 +106,7 @@ fn selection_can_be_checked(rules: &Rules) -> Result<(), Refusal> {
         Selection::Only(_) => {
             let message = "this node is limited to selected tables and views, and this version cannot check a free \
                            statement against them";
-            let help = "use `describe`, or ask the owner of the node to untick all tables";
+            let help = "use `describe`, or ask the owner of the node to select no tables";
             Err(Refusal::one(Finding::new(Code::SelectionUnchecked, message, help)))
         }
     }

@@ -51,6 +51,12 @@ pub(crate) fn judge(name: &str) -> Result<Admitted, Refusal> {
         return Ok(Admitted::show(setting));
     }
     let message = format!("`SHOW {name}` is not on the list of settings that can be read");
-    let help = format!("the settings are {}", SETTINGS.join(", "));
+    // What other databases answer to, and people type.
+    let help = match asked.as_str() {
+        "tables" | "databases" | "schemas" | "columns" => {
+            "`list_tables` and `describe` tell of tables, where the node offers them, or a query on information_schema".to_owned()
+        }
+        _ => format!("the settings are {}", SETTINGS.join(", ")),
+    };
     Err(Refusal::one(Finding::new(Code::ShowSetting, message, help)))
 }

@@ -160,7 +160,9 @@ async fn whatever_a_message_quotes_it_stays_short_and_on_one_line() {
     let tool = endpoint.ask("tools/call", json!({"name": "x\n".repeat(1_000)})).await;
     let message = tool["error"]["message"].as_str().unwrap();
     assert!(
-        message.contains("the tools are query") && message.len() < 1_000 && !message.contains('\n'),
+        message.contains("the tools of this node are query")
+            && message.len() < 1_000
+            && !message.contains('\n'),
         "{message}"
     );
 }

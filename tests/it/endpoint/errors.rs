@@ -16,8 +16,8 @@ async fn every_error_of_a_statement_says_what_to_do_next() {
         .await;
         let endpoint = Endpoint::over(&db).await;
         for (sql, code, hint) in [
-            ("SELECT * FROM nosuch", "42P01", "check the name and its schema"),
-            ("SELECT * FROM nosuch.t", "42P01", "check the name and its schema"),
+            ("SELECT * FROM nosuch", "42P01", "write the schema before the name"),
+            ("SELECT * FROM nosuch.t", "42P01", "write the schema before the name"),
             ("SELECT zzz FROM t", "42703", "`describe`"),
             ("SELECT camel FROM t", "42703", "Camel"),
             ("SELECT a + b AS total FROM t WHERE total > 1", "42703", "not visible in WHERE"),

@@ -34,11 +34,12 @@ pub(crate) enum Source {
 pub(crate) struct Plan {
     pub(crate) source: Source,
     pub(crate) flow: Flow,
+    /// What is served, for people.
+    pub(crate) title: String,
 }
 
 impl Source {
-    /// What is served, for people.
-    pub(crate) fn title(&self) -> String {
+    fn title(&self) -> String {
         match self {
             Self::Demo => "its demo".to_owned(),
             Self::Own { target, .. } => {
@@ -74,7 +75,11 @@ impl Plan {
             (None, Source::Demo) => Flow::from_json(DEMO_FLOW)?,
             (None, Source::Own { .. }) => Flow::from_json(LOCAL_FLOW)?,
         };
-        Ok(Self { source, flow })
+        let title = match arguments.flow {
+            Some(_) => format!("the flow `{}`", flow.name),
+            None => source.title(),
+        };
+        Ok(Self { source, flow, title })
     }
 
     /// The credentials that nodes name. Each needs a file with its URL among the secrets.
