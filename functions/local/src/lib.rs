@@ -48,11 +48,11 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Warnings and errors, unless `RUST_LOG` asks for more.
 fn log_to_stderr() {
-    let warnings = LevelFilter::WARN.into();
-    // The protocol library tells of each refused request, in its own terms; callers are told, and that is enough.
-    let quiet = "rmcp=off".parse();
-    let filter = EnvFilter::builder().with_default_directive(warnings).from_env_lossy();
-    let filter = quiet.map_or(filter.clone(), |quiet| filter.add_directive(quiet));
+    let mut filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into()).from_env_lossy();
+    // The protocol library logs each refused request in its own terms and, further down, statements and rows.
+    if let Ok(silent) = "rmcp=off".parse() {
+        filter = filter.add_directive(silent);
+    }
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
