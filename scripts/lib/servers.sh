@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# Servers of Debian that tests start themselves: PostGIS for PostgreSQL 15, PgBouncer. Needs base.sh.
+# Servers of Debian that tests start themselves: PostGIS for PostgreSQL 15, PgBouncer, Redis. Needs base.sh.
 
 test_servers() {
-  have apt-get || die "tests need PgBouncer, and PostgreSQL 15 with PostGIS, as Debian 12 packages them"
-  [[ -x /usr/sbin/pgbouncer && -x /usr/lib/postgresql/15/bin/postgres &&
+  have apt-get || die "tests need PgBouncer, Redis, and PostgreSQL 15 with PostGIS, as Debian 12 packages them"
+  [[ -x /usr/sbin/pgbouncer && -x /usr/bin/redis-server && -x /usr/lib/postgresql/15/bin/postgres &&
     -f /usr/share/postgresql/15/extension/postgis.control ]] && return 0
   ((EUID == 0)) && keep_quiet
-  debian "tests run behind PgBouncer and with PostGIS" pgbouncer postgresql-15 postgresql-15-postgis-3
+  debian "tests run behind PgBouncer, with Redis and with PostGIS" pgbouncer redis-server postgresql-15 postgresql-15-postgis-3
   speak_again
 }
 

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use guard::{Admitted, RowLimit, Rules, Verdict};
-use pg::{ConnectError, ConnectOptions, Connection, Parameter, Raw, ReadError, ReadPlan, Target};
+use guard::{Candidate, RowLimit, Rules};
+use pg::{
+    ConnectError, ConnectOptions, Connection, Judged, Memory, Parameter, Question, Raw, Read, ReadError, ReadPlan, Target,
+};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -36,12 +38,19 @@ pub(crate) async fn code(secret: &str) -> &'static str {
     }
 }
 
-pub(crate) fn admitted(sql: &str) -> Admitted {
-    let rules = Rules::open(RowLimit::new(100_000_000));
-    match guard::check(sql, &rules) {
-        Verdict::Admitted(admitted) => admitted,
-        Verdict::Refused(refusal) => panic!("{sql}: {refusal}"),
-    }
+/// No selection, and more rows than any test reads.
+pub(crate) fn everything() -> Rules {
+    Rules::open(RowLimit::new(100_000_000))
+}
+
+/// Judges a statement and does not run it.
+pub(crate) async fn judge(
+    connection: &mut Connection,
+    memory: &Memory,
+    candidate: &Candidate,
+    rules: &Rules,
+) -> Result<Judged, ReadError> {
+    pg::judge(connection, memory, Question { candidate, rules, parameters: &[], plan: &plan() }).await
 }
 
 pub(crate) fn plan() -> ReadPlan {
@@ -60,8 +69,24 @@ pub(crate) async fn read_with(
     parameters: &[Value],
     plan: &ReadPlan,
 ) -> Result<Raw, ReadError> {
+    read_remembering(connection, &Memory::default(), sql, parameters, plan).await
+}
+
+pub(crate) async fn read_remembering(
+    connection: &mut Connection,
+    memory: &Memory,
+    sql: &str,
+    parameters: &[Value],
+    plan: &ReadPlan,
+) -> Result<Raw, ReadError> {
     let parameters: Vec<Parameter> = parameters.iter().cloned().map(Parameter::from).collect();
-    pg::read(connection, &admitted(sql), &parameters, plan).await
+    let rules = everything();
+    let candidate = guard::candidate(sql, &rules).unwrap_or_else(|refusal| panic!("{sql}: {refusal}"));
+    let question = Question { candidate: &candidate, rules: &rules, parameters: &parameters, plan };
+    match pg::read(connection, memory, question).await? {
+        Read::Ran(ran) => Ok(ran.raw),
+        Read::Refused(refusal) => panic!("{sql}: {refusal}"),
+    }
 }
 
 pub(crate) async fn read(connection: &mut Connection, sql: &str) -> Result<Raw, ReadError> {

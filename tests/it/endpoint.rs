@@ -5,6 +5,7 @@
 mod arguments;
 mod catalog;
 mod connecting;
+mod descriptions;
 mod errors;
 mod extremes;
 mod http;
@@ -112,6 +113,7 @@ impl Setup {
             control,
             callers: Callers::ApiKeys,
             journal: Journal::Channel(sender),
+            memories: mcp::Memories::default(),
         };
         Endpoint {
             app: Arc::new(app),

@@ -18,8 +18,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("analyst", &["guard", "pg", "pins"]),
     ("state", &["pg", "pins"]),
     ("mcp", &["analyst", "guard", "pg", "pins", "state"]),
-    ("local", &["mcp", "pg", "state"]),
-    ("tests", &["local", "mcp", "state"]),
+    ("flows", &["analyst", "pg", "state"]),
+    ("audit", &["state"]),
+    ("local", &["flows", "mcp", "pg", "state"]),
+    ("tests", &["audit", "flows", "local", "mcp", "state"]),
     ("bench", &["guard", "local", "mcp", "pg", "state"]),
 ];
 

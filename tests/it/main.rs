@@ -13,6 +13,7 @@
 )]
 
 mod client;
+mod column_errors;
 mod conformance;
 mod control;
 mod corpora;
@@ -21,12 +22,17 @@ mod endpoint;
 mod exchanges;
 mod faults;
 mod inspector;
+mod lanes;
 mod lambda;
 mod layering;
 mod login;
+mod login_warnings;
 mod mcp_tools;
+mod recording;
+mod relation_list;
 mod serve;
 mod settings;
+mod setup_sql;
 mod support;
 mod support_works;
 mod tls;

@@ -8,6 +8,7 @@ pub(crate) mod command;
 pub(crate) mod http;
 pub(crate) mod pooler;
 pub(crate) mod proxy;
+pub(crate) mod standby;
 pub(crate) mod tls;
 
 use std::{
@@ -17,15 +18,21 @@ use std::{
 };
 
 use local::embedded::{Binaries, Home, Server, ServerOptions};
+use tokio::sync::OnceCell;
 use tokio_postgres::{Client, NoTls};
 
 /// All that pinguard supports.
 pub(crate) const MAJORS: [u16; 5] = [14, 15, 16, 17, 18];
 
+/// The role whose members keep trees out of the server's log, from PostgreSQL 15 on. Logins join it rather than be granted
+/// the setting themselves: all grants of one setting are one row of the catalog, which tests side by side cannot all update.
+const QUIET: &str = "quiet_logs";
+
 /// A running server.
 pub(crate) struct TestServer {
     pub(crate) major: u16,
     pub(crate) server: Server,
+    quiet: OnceCell<()>,
 }
 
 /// A database of one test. Dropping it drops the database and the logins made for it.
@@ -112,7 +119,7 @@ impl TestServer {
             fast.iter().chain(settings).map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         let major = binaries.major();
         let options = ServerOptions { binaries, home: Home::Throwaway, port: None, settings };
-        Self { major, server: Server::start(&options).unwrap() }
+        Self { major, server: Server::start(&options).unwrap(), quiet: OnceCell::new() }
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -130,6 +137,11 @@ impl TestServer {
         self.admin().await.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
         let url = self.server.superuser_url(&name);
         TestDb { server: self, name, url, logins: Mutex::default() }
+    }
+
+    async fn make_quiet_role(&self) {
+        let make = format!("CREATE ROLE {QUIET}; GRANT SET ON PARAMETER log_min_messages TO {QUIET}");
+        self.quiet.get_or_init(async || self.admin().await.batch_execute(&make).await.unwrap()).await;
     }
 
     /// Replaces `pg_hba.conf`.
@@ -155,8 +167,22 @@ impl TestDb {
         self.client().await.batch_execute(sql).await.unwrap();
     }
 
-    /// Makes a login without any grant. `options` are words of CREATE ROLE.
+    /// Makes a login that may read nothing yet, but have its statements resolved on the quiet lane. `options` are words of
+    /// CREATE ROLE.
     pub(crate) async fn login(&self, name: &str, options: &str) -> Login {
+        let login = self.plain_login(name, options).await;
+        let role = &login.role;
+        if self.server.major == 14 {
+            self.run(&format!("ALTER ROLE {role} SET log_min_messages = fatal")).await;
+        } else {
+            self.server.make_quiet_role().await;
+            self.run(&format!("GRANT {QUIET} TO {role}")).await;
+        }
+        login
+    }
+
+    /// Makes a login without any grant, also none that the quiet lane needs.
+    pub(crate) async fn plain_login(&self, name: &str, options: &str) -> Login {
         let role = format!("{}_{name}", self.name);
         let password = local::embedded::random_word().unwrap();
         self.run(&format!("CREATE ROLE {role} LOGIN PASSWORD '{password}' {options}")).await;
@@ -168,6 +194,12 @@ impl TestDb {
     /// A login that may read every table and view of the given schemas as they are now.
     pub(crate) async fn reader(&self, schemas: &[&str]) -> Login {
         let login = self.login("reader", "").await;
+        self.let_read(&login, schemas).await;
+        login
+    }
+
+    /// Lets a login read every table and view of the given schemas as they are now.
+    pub(crate) async fn let_read(&self, login: &Login, schemas: &[&str]) {
         for schema in schemas {
             let role = &login.role;
             self.run(&format!(
@@ -175,7 +207,15 @@ impl TestDb {
             ))
             .await;
         }
-        login
+    }
+
+    /// Has the server end what pinguard has open on this database.
+    pub(crate) async fn end_connections(&self) {
+        self.run(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+             WHERE application_name = 'pinguard' AND datname = current_database()",
+        )
+        .await;
     }
 
     /// What pinguard has open on this database.

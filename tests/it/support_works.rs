@@ -54,6 +54,21 @@ async fn a_database_and_its_logins_go_with_their_value() {
 }
 
 #[tokio::test]
+async fn a_login_can_quieten_the_log_unless_it_was_made_plain() {
+    support::each_major(async |server| {
+        let database = server.database().await;
+        let quieten = "SELECT CASE WHEN current_setting('log_min_messages') <> 'fatal' \
+                              THEN set_config('log_min_messages', 'fatal', false) END";
+        let login = database.login("quiet", "").await;
+        support::connect(&login.url).await.execute(quieten, &[]).await.unwrap();
+        let plain = database.plain_login("plain", "").await;
+        let error = support::connect(&plain.url).await.execute(quieten, &[]).await.unwrap_err();
+        assert_eq!(error.code().unwrap().code(), "42501");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_proxy_cuts_ahead_of_the_first_row() {
     let database = support::database(18).await;
     let proxy = Proxy::start(database.server.port()).await;

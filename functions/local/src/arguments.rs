@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, value_parser};
+use pg::name::{RelationName, identifier};
+
+use crate::{admin::Admin, setup_sql::role};
 
 /// Read-only PostgreSQL for AI agents, over MCP.
 #[derive(Debug, Parser)]
@@ -15,6 +18,9 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Serve(Serve),
+    SetupSql(SetupSql),
+    #[command(flatten)]
+    Admin(Admin),
 }
 
 /// Serves agents on this machine; without options, a demo.
@@ -41,4 +47,27 @@ pub(crate) struct Serve {
     /// Ask callers for no key.
     #[arg(long)]
     pub(crate) no_auth: bool,
+}
+
+/// Prints SQL that makes a login for pinguard, which may read what you name and nothing else.
+///
+/// Run what it prints as a superuser, connected to the database that is to be read. Names are written as in SQL: with capitals,
+/// blanks or dots in double quotes.
+#[derive(Debug, Args)]
+pub(crate) struct SetupSql {
+    /// The login.
+    #[arg(long, value_name = "NAME", value_parser = role)]
+    pub(crate) role: String,
+    /// The database that it may connect to; without it nothing is granted, since by default every login may.
+    #[arg(long, value_name = "NAME", value_parser = identifier)]
+    pub(crate) database: Option<String>,
+    /// A schema of which it may read all tables and views; can be repeated [default: public, unless relations are named].
+    #[arg(long = "schema", value_name = "NAME", value_parser = identifier)]
+    pub(crate) schemas: Vec<String>,
+    /// A table or view that it may read, with its schema; can be repeated.
+    #[arg(long = "relation", value_name = "SCHEMA.NAME")]
+    pub(crate) relations: Vec<RelationName>,
+    /// The server's major version [default: what fits 15 to 18, and 14 as a comment].
+    #[arg(long, value_name = "14-18", value_parser = value_parser!(u16).range(14..=18))]
+    pub(crate) major: Option<u16>,
 }

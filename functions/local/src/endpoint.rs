@@ -1,48 +1,51 @@
 //! The functions behind the listener, set up for one machine.
 
-use std::{
-    io::{self, Write as _},
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use http::Request;
 use hyper::body::Incoming;
 use mcp::{Answer, App, Settings};
-use state::{CallRecord, Effect, Journal};
-use tokio::{sync::mpsc, time::Instant};
+use state::{CallRecord, Effect};
+use tokio::time::Instant;
 
 /// The end of a call in any case; the settings end it earlier.
 const LATEST: Duration = Duration::from_secs(330);
+
+/// How requests may name this machine.
+const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
 
 /// The settings of a machine: the defaults, and requests to loopback only, whatever name a page gives it.
 pub(crate) fn settings(port: u16, default_secret: &str) -> Settings {
     Settings {
         default_secret: Some(default_secret.to_owned()),
-        allowed_hosts: ["localhost", "127.0.0.1"].map(str::to_owned).to_vec(),
-        allowed_origins: ["localhost", "127.0.0.1"].map(|host| format!("http://{host}:{port}")).to_vec(),
+        allowed_hosts: hosts(),
+        allowed_origins: origins(port),
         ..Settings::default()
     }
 }
 
-/// Answers a request by the function that its path belongs to.
-pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>) -> Answer {
-    mcp::handle(&app, request, Instant::now() + LATEST).await
+/// The names of this machine.
+pub(crate) fn hosts() -> Vec<String> {
+    NAMES.map(str::to_owned).to_vec()
 }
 
-/// A journal that tells people of each call in one short line on standard error.
-pub(crate) fn journal_for_people() -> Journal {
-    let (sender, mut records) = mpsc::unbounded_channel();
-    tokio::spawn(async move {
-        while let Some(record) = records.recv().await {
-            let _ = writeln!(io::stderr(), "{}", line(&record));
-        }
-    });
-    Journal::Channel(sender)
+/// The origins of pages that this machine serves.
+pub(crate) fn origins(port: u16) -> Vec<String> {
+    NAMES.map(|host| format!("http://{host}:{port}")).to_vec()
+}
+
+/// Answers a request by the function that its path belongs to.
+pub(crate) async fn answer(app: Arc<App>, editor: Arc<flows::App>, request: Request<Incoming>) -> Answer {
+    let latest = Instant::now() + LATEST;
+    if request.uri().path().starts_with("/api/") {
+        flows::handle(&editor, request, latest).await
+    } else {
+        mcp::handle(&app, request, latest).await
+    }
 }
 
 /// Such as `sales query: 3 rows, 12 ms`.
-fn line(record: &CallRecord) -> String {
+pub(crate) fn line(record: &CallRecord) -> String {
     let node = record.node.as_deref().unwrap_or(&record.flow);
     let code = record.code.as_deref().unwrap_or("no code");
     let outcome = match (record.effect, record.rows_returned) {

@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+mod admin;
 mod arguments;
 pub mod embedded;
 mod endpoint;
 mod listener;
 mod serve;
+mod setup_sql;
 pub mod supervised;
 
 use std::{
@@ -31,12 +33,15 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     log_to_stderr();
-    let done =
-        tokio::runtime::Runtime::new().map_err(anyhow::Error::from).and_then(|runtime| {
-            match arguments.command {
-                Command::Serve(options) => runtime.block_on(serve::serve(options)),
-            }
-        });
+    let done = match arguments.command {
+        Command::Serve(options) => tokio::runtime::Runtime::new()
+            .map_err(anyhow::Error::from)
+            .and_then(|runtime| runtime.block_on(serve::serve(options))),
+        Command::Admin(command) => tokio::runtime::Runtime::new()
+            .map_err(anyhow::Error::from)
+            .and_then(|runtime| runtime.block_on(admin::run(command))),
+        Command::SetupSql(options) => setup_sql::print(&options),
+    };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

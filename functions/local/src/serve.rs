@@ -1,15 +1,16 @@
 //! `pinguard serve`: an embedded PostgreSQL, the control database, and the endpoint on loopback.
 
 mod announce;
-mod data;
+pub(crate) mod data;
 pub(crate) mod databases;
+mod editor;
 mod plan;
 
 use std::{io, net::Ipv4Addr, sync::Arc};
 
 use anyhow::{Context as _, Result, bail};
 use mcp::{App, Callers};
-use state::{Control, Credential, FlowStage, Journal, NewKey, Scope, SecretStore};
+use state::{Control, Credential, FlowStage, NewKey, Scope, SecretStore};
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
@@ -18,6 +19,7 @@ use tokio::{
 use self::{
     announce::{ASK_DEMO, LIST_TOOLS, Ready, Voice},
     data::{CONTROL_SECRET, DATABASE_SECRET, DataFolder, Key},
+    editor::Door,
     plan::{Plan, Source},
 };
 use crate::{
@@ -27,7 +29,7 @@ use crate::{
 };
 
 /// The workspace of a machine.
-const WORKSPACE: &str = "local";
+pub(crate) const WORKSPACE: &str = "local";
 
 /// Starts everything, serves until a signal asks for the end, and ends everything.
 pub(crate) async fn serve(arguments: Serve) -> Result<()> {
@@ -72,19 +74,21 @@ pub(crate) async fn serve(arguments: Serve) -> Result<()> {
         tracing::warn!("no key is asked for: every program and every user of this machine may call");
     }
 
-    let (voice, journal) = if arguments.json {
-        (Voice::Json, Journal::Stderr)
-    } else {
-        (Voice::Text, endpoint::journal_for_people())
+    let voice = if arguments.json { Voice::Json } else { Voice::Text };
+    let auditor = editor::auditor(&secrets, &data)?;
+    let (callers, door) = match &key {
+        Some(_) => (Callers::ApiKeys, Door::Keys),
+        None => (Callers::Anyone { workspace: WORKSPACE.to_owned() }, Door::Open),
     };
-    let callers =
-        if key.is_some() { Callers::ApiKeys } else { Callers::Anyone { workspace: WORKSPACE.to_owned() } };
+    let editor = Arc::new(editor::app(&secrets, &auditor, door, port));
+    let (journal, written) = editor::journal(voice, auditor);
     let settings = endpoint::settings(port, DATABASE_SECRET);
-    let app = Arc::new(App { settings, secrets, control, callers, journal });
+    let app = Arc::new(App { settings, secrets, control, callers, journal, memories: mcp::Memories::default() });
     ready(&plan, &data, port, key, database_url, control_url)?.tell(voice)?;
 
-    let handler = move |request| endpoint::answer(Arc::clone(&app), request);
+    let handler = move |request| endpoint::answer(Arc::clone(&app), Arc::clone(&editor), request);
     listener::serve(listener, handler, &mut end).await;
+    editor::settle(written).await;
     let stopped = tokio::task::spawn_blocking(move || server.stop()).await;
     data.forget_secrets()?;
     stopped.context("the embedded server could not be stopped")?

@@ -37,14 +37,15 @@ fn failure_json(failure: &Failure) -> Value {
 
 fn meta(report: &Report, sql_hash: Option<&str>) -> Option<MetaObject> {
     let mut fields = MetaObject::new();
-    if let Some(lane) = report.lane {
+    if let Some(lane) = report.lane() {
         fields.insert("lane".to_owned(), json!(lane));
     }
     if let Some(hash) = sql_hash {
         fields.insert("sqlHash".to_owned(), json!(hash));
     }
-    if !report.warnings.is_empty() {
-        fields.insert("warnings".to_owned(), json!(report.warnings));
+    let warnings = report.warnings();
+    if !warnings.is_empty() {
+        fields.insert("warnings".to_owned(), json!(warnings));
     }
     (!fields.is_empty()).then_some(fields)
 }

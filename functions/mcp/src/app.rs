@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use analyst::connect::{self, SecretText, Stage};
-use analyst::{Ceilings, Failure, Kind, Scope};
+use analyst::{Ceilings, Failure, Kind, Memories, ObjectName, Reached, Scope};
 use pg::values::RowFormat;
-use pg::{ConnectOptions, SearchPath};
+use pg::{ConnectOptions, Consent, SearchPath};
 use state::{Control, Journal, LiveFlow, Node, SecretStage, SecretStore};
 use tokio::time::Instant;
 
@@ -25,6 +25,8 @@ pub struct App {
     pub callers: Callers,
     /// Where call records go.
     pub journal: Journal,
+    /// What is remembered of the databases, so that a warm call asks their catalogs nothing.
+    pub memories: Memories,
 }
 
 /// Who may call.
@@ -53,6 +55,12 @@ impl App {
             limits.max_bytes.map_or(settings.max_bytes, |bytes| settings.max_bytes.min(bytes as usize));
         Scope {
             relations: node.relations.clone(),
+            allowed_functions: node.allowed_functions.iter().map(|name| object(name.schema(), name.name())).collect(),
+            allowed_foreign_tables: node
+                .allowed_foreign_tables
+                .iter()
+                .map(|name| object(name.schema(), name.name()))
+                .collect(),
             // The names were checked with the flow.
             search_path: SearchPath::new(&node.search_path).ok().filter(|path| !path.names().is_empty()),
             ceilings: Ceilings { rows, bytes, seconds, value_chars: settings.value_chars },
@@ -78,14 +86,27 @@ impl App {
     }
 }
 
+fn object(schema: &str, name: &str) -> ObjectName {
+    ObjectName { schema: schema.to_owned(), name: name.to_owned() }
+}
+
 impl Work<'_> {
     /// A connection with the node's secret, read for this call.
     pub(crate) async fn open(&self, deadline: Instant) -> Result<pg::Connection, Failure> {
+        self.reach(deadline).await.map(|reached| reached.connection)
+    }
+
+    /// The same with what is remembered of its database.
+    pub(crate) async fn reach(&self, deadline: Instant) -> Result<Reached, Failure> {
         let timeout = std::time::Duration::from_secs(u64::from(self.app.settings.connect_timeout_seconds));
         let options = ConnectOptions { connect_timeout: timeout, deadline };
         let opened = connect::open(&|stage| Box::pin(self.read_secret(stage)), options).await?;
-        self.report(|report| report.warnings = opened.warnings);
-        Ok(opened.connection)
+        let database = self.app.memories.of(self.secret_id, &opened.version, Consent::default());
+        self.report(|report| {
+            report.warnings = opened.warnings;
+            report.database = Some(Arc::clone(&database));
+        });
+        Ok(Reached { connection: opened.connection, database })
     }
 
     async fn read_secret(&self, stage: Stage) -> Result<SecretText, Failure> {

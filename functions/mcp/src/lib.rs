@@ -28,6 +28,7 @@ use crate::front::Path;
 use crate::rpc::RpcCode;
 use crate::server::Server;
 
+pub use analyst::Memories;
 pub use app::{App, Callers};
 pub use rpc::Answer;
 pub use settings::{Deployment, Problems, Settings};
@@ -43,7 +44,8 @@ where
     if let (&Method::OPTIONS, Some(page)) = (request.method(), &page) {
         return page.preflight();
     }
-    let answer = answer(app, request, latest).await.unwrap_or_else(|refused| refused);
+    // Boxed here and below, or the compiler finds the future of a whole call nested too deep.
+    let answer = Box::pin(answer(app, request, latest)).await.unwrap_or_else(|refused| refused);
     match page {
         Some(page) => page.may_read(answer),
         None => answer,
@@ -57,7 +59,7 @@ where
 {
     let path = front::route(request.method(), request.uri().path())?;
     let (mut parts, body) = request.into_parts();
-    let server = admitted(app, &path, &parts.headers, latest).await?;
+    let server = Box::pin(admitted(app, &path, &parts.headers, latest)).await?;
     let message = front::message(&parts.headers, body).await?;
     front::normalise(&mut parts.headers);
     let service = StreamableHttpService::new(

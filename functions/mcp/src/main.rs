@@ -26,6 +26,7 @@ async fn main() -> anyhow::Result<()> {
         control,
         callers: Callers::ApiKeys,
         journal: Journal::Stdout,
+        memories: mcp::Memories::default(),
     });
     let serve = service_fn(move |request: Request| {
         let app = Arc::clone(&app);

@@ -1,8 +1,9 @@
 //! One node as an MCP server, made for one request.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use analyst::{Failure, Kind};
+use analyst::{Failure, Kind, Scope, selected};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -12,7 +13,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use state::{LiveFlow, Node};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::answer::tool_result;
 use crate::app::App;
@@ -22,6 +23,9 @@ use crate::tools::{BuiltIn, Done, Report, Work, label};
 
 /// How long a client may keep the list of tools, in milliseconds.
 const LIST_TTL_MS: u64 = 60_000;
+
+/// How long the list of tools may wait for the columns of a selection.
+const LISTING: Duration = Duration::from_secs(2);
 
 /// Characters of a tool's name that an error repeats: no tool has more.
 const QUOTED_CHARS: usize = 64;
@@ -39,9 +43,31 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    fn tools(&self) -> Vec<Tool> {
+    async fn tools(&self) -> Vec<Tool> {
         let scope = self.app.scope(&self.node);
-        BuiltIn::offered(&self.node.actions).map(|tool| tool.definition(&self.node, &scope)).collect()
+        let selected = self.selected(&scope).await;
+        BuiltIn::offered(&self.node.actions)
+            .map(|tool| tool.definition(&self.node, &scope, selected.as_deref()))
+            .collect()
+    }
+
+    /// Lines about the selected relations; where the database does not answer soon, their names alone. A node without a
+    /// selection does not need its database for its list of tools.
+    async fn selected(&self, scope: &Scope) -> Option<Vec<String>> {
+        if scope.relations.is_empty() || !self.node.actions.query() {
+            return None;
+        }
+        let deadline = self.latest.min(Instant::now() + LISTING);
+        let described = async {
+            let work = self.begin(scope.clone())?;
+            selected::described(scope, deadline, async || work.open(deadline).await).await
+        };
+        match timeout_at(deadline, described).await {
+            Ok(Ok(lines)) => return Some(lines),
+            Ok(Err(failure)) => tracing::info!(code = %failure.code, "tools are listed without columns"),
+            Err(_) => tracing::info!(code = "deadline", "tools are listed without columns"),
+        }
+        Some(selected::names_alone(scope))
     }
 
     fn find(&self, name: &str) -> Option<BuiltIn> {
@@ -50,17 +76,9 @@ impl Server {
 
     /// Does a tool's work to its end, or until the caller has left.
     async fn work(&self, tool: BuiltIn, given: &JsonObject, left: impl Future<Output = ()>) -> Done {
-        let secret_id = match self.app.secret_id(&self.live, &self.node) {
-            Ok(secret_id) => secret_id,
+        let work = match self.begin(self.app.scope(&self.node)) {
+            Ok(work) => work,
             Err(failure) => return Done { result: Err(failure), report: Report::default() },
-        };
-        let work = Work {
-            app: &self.app,
-            node: &self.node,
-            secret_id,
-            scope: self.app.scope(&self.node),
-            latest: self.latest,
-            report: Mutex::default(),
         };
         // Dropping the call cancels its statement.
         let result = tokio::select! {
@@ -68,6 +86,17 @@ impl Server {
             () = left => Err(Failure::new(Kind::Plumbing, "caller_left", "the caller left before the answer was there")),
         };
         work.done(result)
+    }
+
+    fn begin(&self, scope: Scope) -> Result<Work<'_>, Failure> {
+        Ok(Work {
+            app: &self.app,
+            node: &self.node,
+            secret_id: self.app.secret_id(&self.live, &self.node)?,
+            scope,
+            latest: self.latest,
+            report: Mutex::default(),
+        })
     }
 }
 
@@ -88,14 +117,14 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut list = ListToolsResult::with_all_items(self.tools());
+        let mut list = ListToolsResult::with_all_items(self.tools().await);
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
         Ok(list)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.find(name).map(|tool| tool.definition(&self.node, &self.app.scope(&self.node)))
+        self.find(name).map(|tool| tool.definition(&self.node, &self.app.scope(&self.node), None))
     }
 
     async fn call_tool(

@@ -7,7 +7,7 @@ mod describe;
 mod query;
 mod schema;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use analyst::{Failure, Scope};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -76,8 +76,8 @@ impl BuiltIn {
         })
     }
 
-    /// The tool as it is listed.
-    pub(crate) fn definition(self, node: &Node, scope: &Scope) -> Tool {
+    /// The tool as it is listed; `selected` are lines about the selected relations, where they are known.
+    pub(crate) fn definition(self, node: &Node, scope: &Scope, selected: Option<&[String]>) -> Tool {
         let listed = match self {
             Self::Query => query::listed(scope),
             Self::Describe => describe::listed(scope),
@@ -86,7 +86,10 @@ impl BuiltIn {
             Self::DescribeTable => catalog::table_listed(),
         };
         // Two nodes look alike to a model unless each says whose it is.
-        let description = format!("{} Database: {}.", listed.description, label(node));
+        let mut description = format!("{} Database: {}.", listed.description, label(node));
+        if let (Self::Query, Some(lines)) = (self, selected) {
+            description.push_str(&query::selection(lines));
+        }
         let annotations = ToolAnnotations::with_title(listed.title)
             .read_only(true)
             .destructive(false)
@@ -151,7 +154,23 @@ pub(crate) struct Report {
     pub(crate) rows: u64,
     pub(crate) bytes: u64,
     pub(crate) warnings: Vec<String>,
-    pub(crate) lane: Option<&'static str>,
+    pub(crate) tables: Option<Vec<String>>,
+    /// The database that was asked.
+    pub(crate) database: Option<Arc<analyst::Database>>,
+}
+
+impl Report {
+    /// How PostgreSQL told what it resolved the call's statement to.
+    pub(crate) fn lane(&self) -> Option<&'static str> {
+        self.sql.as_ref()?;
+        Some(self.database.as_ref()?.lane()?.as_str())
+    }
+
+    /// What an operator should know of the secret, its TLS and its login.
+    pub(crate) fn warnings(&self) -> Vec<&str> {
+        let login = self.database.iter().flat_map(|database| database.warnings());
+        self.warnings.iter().chain(login).map(String::as_str).collect()
+    }
 }
 
 impl Work<'_> {

@@ -18,7 +18,7 @@ const LIST_BYTES: usize = 32 * 1024;
 const NOTHING_FOUND: &str = "no table or view that can be read is here; `list_schemas` names the schemas, `schema` takes one as it is stored";
 
 /// Characters of a comment in a list.
-const LIST_COMMENT_CHARS: usize = 120;
+pub(crate) const LIST_COMMENT_CHARS: usize = 120;
 
 /// Schemas that hold something readable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -250,7 +250,8 @@ fn foreign_key(link: Link) -> Option<ForeignKey> {
     }
 }
 
-async fn one_table<Open>(
+/// Asks one query on a connection of its own.
+pub(crate) async fn one_table<Open>(
     sql: &'static str,
     parameters: Vec<Option<String>>,
     deadline: Instant,

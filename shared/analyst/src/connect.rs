@@ -31,6 +31,8 @@ pub type Reading<'a> = Pin<Box<dyn Future<Output = Result<SecretText, Failure>> 
 pub struct Opened {
     /// The connection.
     pub connection: Connection,
+    /// The version of the secret that opened it.
+    pub version: String,
     /// Sentences about the secret and its TLS; none holds a value of it.
     pub warnings: Vec<String>,
 }
@@ -86,7 +88,7 @@ async fn connect(secret: &SecretText, options: ConnectOptions) -> Result<Opened,
         let failure = failed_connect(&error);
         if refused { Attempt::PasswordRefused(failure) } else { Attempt::Failed(failure) }
     })?;
-    Ok(Opened { connection, warnings: target.warnings() })
+    Ok(Opened { connection, version: secret.version.clone(), warnings: target.warnings() })
 }
 
 fn failed_connect(error: &ConnectError) -> Failure {

@@ -88,6 +88,12 @@ impl Failure {
         Self { hint: Some(one_line(&hint.into(), MESSAGE_CHARS)), ..self }
     }
 
+    /// Adds sentences to the end of the message; they are not cut.
+    #[must_use]
+    pub fn saying_also(self, sentences: &str) -> Self {
+        Self { message: format!("{}. {sentences}", self.message), ..self }
+    }
+
     /// Adds what only the log may hold.
     #[must_use]
     pub fn logging(self, log: impl Into<String>) -> Self {

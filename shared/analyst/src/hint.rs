@@ -4,6 +4,17 @@
 pub(crate) const OUT_OF_TIME: &str = "the statement ran into its time limit: filter, aggregate or limit it; it will not end \
      sooner when repeated unchanged";
 
+/// What to grant so that statements can be judged, by the server's major version.
+pub(crate) fn grant_for_a_lane(major: u32) -> &'static str {
+    if major >= 15 {
+        "the operator gives the login one of: GRANT SET ON PARAMETER log_min_messages TO the_login (best); \
+         GRANT TEMPORARY ON DATABASE the_database TO the_login; `pinguard setup-sql` prints all of it"
+    } else {
+        "the operator gives the login one of: ALTER ROLE the_login SET log_min_messages = fatal, by a superuser (best); \
+         GRANT TEMPORARY ON DATABASE the_database TO the_login; `pinguard setup-sql` prints all of it"
+    }
+}
+
 /// A hint for an error of the database about a statement: for a slip we know, ours; else the server's own; else ours by
 /// SQLSTATE.
 pub(crate) fn for_error(sqlstate: &str, message: &str, server: Option<String>, sql: &str) -> Option<String> {

@@ -7,9 +7,15 @@ pub mod describe;
 mod failure;
 mod hint;
 mod line;
+mod memories;
+pub mod login;
 pub mod query;
 mod relation;
+pub mod relation_list;
 mod scope;
+pub mod selected;
 
 pub use failure::{Failure, Kind};
+pub use guard::facts::ObjectName;
+pub use memories::{Database, Memories, Reached};
 pub use scope::{Ceilings, Scope};

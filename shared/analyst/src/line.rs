@@ -9,6 +9,19 @@ pub(crate) fn one_line(text: &str, most: usize) -> String {
     line
 }
 
+/// Every run of blanks, line breaks and other control characters becomes one space.
+pub(crate) fn collapsed(text: &str) -> String {
+    let blank = |c: char| c.is_whitespace() || c.is_control();
+    text.split(blank).filter(|piece| !piece.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// A comment on one line and cut, if there is anything in it.
+pub(crate) fn comment(text: &str, most: usize) -> Option<String> {
+    let mut line = collapsed(text);
+    cut(&mut line, most);
+    (!line.is_empty()).then_some(line)
+}
+
 /// Ends a text that is longer than `most` characters in `…`.
 pub(crate) fn cut(text: &mut String, most: usize) {
     if let Some((end, _)) = text.char_indices().nth(most) {
@@ -26,5 +39,12 @@ mod tests {
         assert_eq!(one_line(" a\r\n\tb  c\u{2028}d", 20), "a b  c d");
         assert_eq!(one_line("üüü", 2), "üü…");
         assert_eq!(one_line("\n", 2), "");
+    }
+
+    #[test]
+    fn runs_of_blanks_become_one_space() {
+        assert_eq!(collapsed(" a  b\u{a0}\t\u{2028}\0c\n"), "a b c");
+        assert_eq!(comment("a \n bc", 3).as_deref(), Some("a b…"));
+        assert_eq!(comment(" \n", 3), None);
     }
 }

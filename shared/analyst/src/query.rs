@@ -2,9 +2,9 @@
 
 use std::time::Instant as Clock;
 
-use guard::{RowLimit, Rules, Shape, Verdict};
+use guard::{RowLimit, Shape};
 use pg::values::{Column, Cut, Fit, Page, PageBuilder, PageLimits, RowFormat};
-use pg::{Connection, Parameter, Raw, ReadError, ReadPlan, Stopped};
+use pg::{Lane, Parameter, Question, Raw, Read, ReadError, ReadPlan, Stopped};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use crate::connect::chain;
 use crate::failure::{Failure, Kind};
 use crate::hint;
+use crate::memories::Reached;
 use crate::scope::Scope;
 
 /// Bytes of a statement's result that are kept at most, for each byte of JSON that may be shown. JSON can be shorter: what
@@ -68,6 +69,12 @@ pub struct Answer {
     /// JSON bytes of the rows.
     #[serde(skip)]
     pub bytes: usize,
+    /// The tables and views that the statement names, schema-qualified.
+    #[serde(skip)]
+    pub tables: Vec<String>,
+    /// How PostgreSQL told what it resolved the statement to.
+    #[serde(skip)]
+    pub lane: Option<Lane>,
 }
 
 /// A column's name and type.
@@ -86,23 +93,15 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// Judges a statement and, if it may run, runs it in a transaction that reads only and is rolled back. No connection is
-/// opened for a statement that is refused.
+/// opened for a statement that its text alone rules out.
 pub async fn ask<Open>(ask: &Ask<'_>, scope: &Scope, deadline: Instant, open: Open) -> Result<Answer, Failure>
 where
-    Open: AsyncFnOnce() -> Result<Connection, Failure>,
+    Open: AsyncFnOnce() -> Result<Reached, Failure>,
 {
     let started = Clock::now();
-    let rules = Rules {
-        selection: scope.selection(),
-        allowed_functions: Vec::new(),
-        allowed_foreign_tables: Vec::new(),
-        row_limit: RowLimit::new(ask.rows),
-    };
-    let statement = match guard::check(ask.sql, &rules) {
-        Verdict::Admitted(statement) => statement,
-        Verdict::Refused(refusal) => return Err(refusal.into()),
-    };
-    let (wanted, given) = (statement.parameters(), ask.parameters.len());
+    let rules = scope.rules(RowLimit::new(ask.rows));
+    let candidate = guard::candidate(ask.sql, &rules)?;
+    let (wanted, given) = (candidate.parameters(), ask.parameters.len());
     if wanted != given {
         return Err(failed(&ReadError::ParameterCount { wanted, given }));
     }
@@ -113,11 +112,21 @@ where
         raw_byte_budget: ask.bytes.saturating_mul(RAW_BYTES_A_JSON_BYTE),
         keep: scope.ceilings.value_chars.saturating_mul(MOST_UTF8_BYTES),
     };
-    let mut connection = open().await?;
-    let read = pg::read(&mut connection, &statement, &ask.parameters, &plan).await;
+    let mut reached = open().await?;
+    reached.look_at_login(deadline).await;
+    let Reached { mut connection, database } = reached;
+    let question =
+        Question { candidate: &candidate, rules: &rules, parameters: &ask.parameters, plan: &plan };
+    let read = pg::read(&mut connection, &database.memory, question).await;
     connection.close().await;
-    let raw = read.map_err(|error| failed_statement(error, ask.sql))?;
-    Ok(answer(&raw, ask, scope, statement.shape(), started))
+    match read.map_err(|error| failed_statement(error, ask.sql))? {
+        Read::Refused(refusal) => Err(refusal.into()),
+        Read::Ran(ran) => {
+            let tables = ran.relations.iter().map(ToString::to_string).collect();
+            let answer = answer(&ran.raw, ask, scope, candidate.shape(), started);
+            Ok(Answer { tables, lane: ran.lane, ..answer })
+        }
+    }
 }
 
 fn answer(raw: &Raw, ask: &Ask<'_>, scope: &Scope, shape: Shape, started: Clock) -> Answer {
@@ -163,6 +172,8 @@ fn answer(raw: &Raw, ask: &Ask<'_>, scope: &Scope, shape: Shape, started: Clock)
         notes,
         elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         bytes: page.bytes,
+        tables: Vec::new(),
+        lane: None,
     }
 }
 
@@ -221,6 +232,14 @@ fn failed(error: &ReadError) -> Failure {
         ReadError::Lost { .. } | ReadError::Protocol { .. } | ReadError::Unusable => {
             (Kind::Plumbing, Some("try once more; the server's log says why the connection ended"))
         }
+        ReadError::UnknownMajor(_) => {
+            (Kind::Plumbing, Some("pinguard reads PostgreSQL 14 to 18; a newer pinguard may know more"))
+        }
+        ReadError::NoLane { major } => (Kind::Refusal, Some(hint::grant_for_a_lane(*major))),
+        ReadError::NotOneTree | ReadError::TreeTooLarge { .. } | ReadError::TooManyRounds => {
+            (Kind::Refusal, Some("write it in another way: fewer tables and columns, no user-defined types in literals"))
+        }
+        ReadError::Unsettled => (Kind::Statement, Some("try again")),
         ReadError::Server(_) | ReadError::Own(_) | ReadError::TooLarge { .. } => (Kind::Plumbing, None),
     };
     // Whichever clock ran out first, the server's or ours: for a caller it is the server's answer.

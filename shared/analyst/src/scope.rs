@@ -1,5 +1,7 @@
 //! What one node lets its callers see and use.
 
+use guard::facts::ObjectName;
+use guard::{RowLimit, Rules};
 use pg::SearchPath;
 use pg::name::RelationName;
 
@@ -8,6 +10,10 @@ use pg::name::RelationName;
 pub struct Scope {
     /// The ticked relations; empty means every readable one.
     pub relations: Vec<RelationName>,
+    /// Functions that the owner of the node vouches for, schema and name.
+    pub allowed_functions: Vec<ObjectName>,
+    /// Foreign tables of postgres_fdw that may be read.
+    pub allowed_foreign_tables: Vec<ObjectName>,
     /// Schemas that unqualified names are looked up in; none leaves the login's own setting.
     pub search_path: Option<SearchPath>,
     /// The node's limits, each already under the deployment's.
@@ -28,8 +34,18 @@ pub struct Ceilings {
 }
 
 impl Scope {
+    /// The rules under which a statement is judged.
+    pub(crate) fn rules(&self, row_limit: RowLimit) -> Rules {
+        Rules {
+            selection: self.selection(),
+            allowed_functions: self.allowed_functions.clone(),
+            allowed_foreign_tables: self.allowed_foreign_tables.clone(),
+            row_limit,
+        }
+    }
+
     /// The selection in the guard's terms.
-    pub(crate) fn selection(&self) -> guard::Selection {
+    fn selection(&self) -> guard::Selection {
         if self.relations.is_empty() {
             return guard::Selection::Everything;
         }
@@ -47,8 +63,8 @@ impl Scope {
     }
 }
 
-fn object_name(name: &RelationName) -> guard::facts::ObjectName {
-    guard::facts::ObjectName { schema: name.schema().to_owned(), name: name.name().to_owned() }
+fn object_name(name: &RelationName) -> ObjectName {
+    ObjectName { schema: name.schema().to_owned(), name: name.name().to_owned() }
 }
 
 /// A `text[]` in PostgreSQL's own notation, every element quoted.

@@ -10,11 +10,13 @@
 use std::collections::BTreeSet;
 
 use crate::RowLimit;
+use crate::facts::ObjectName;
+use crate::verdict::{Code, Finding, Refusal};
 
 const PREFIX: &str = "SELECT * FROM (";
 
 /// The exact text to run, and how it stands to the caller's.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Admitted {
     text: String,
     ours: usize,
@@ -46,8 +48,16 @@ pub(crate) struct Part<'a> {
 pub struct Candidate {
     admitted: Admitted,
     /// What is parsed to be judged, where that is not the text that runs.
-    judged: Option<String>,
+    judged: Option<Admitted>,
     called: BTreeSet<String>,
+    /// Where a literal stands of which PostgreSQL may make arrays, rows or ranges while it parses.
+    opening: Option<Opening>,
+}
+
+/// The first literal that begins as arrays, rows and ranges do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Opening {
+    pub(crate) position: Option<usize>,
 }
 
 impl Candidate {
@@ -56,6 +66,7 @@ impl Candidate {
             admitted: Admitted { parameters, ..Admitted::rows(part, limit) },
             judged: None,
             called: BTreeSet::new(),
+            opening: None,
         }
     }
 
@@ -63,17 +74,62 @@ impl Candidate {
     pub(crate) fn explain(options: &str, part: Part<'_>, parameters: usize, limit: RowLimit) -> Self {
         Self {
             admitted: Admitted { parameters, ..Admitted::explain(options, part) },
-            judged: Some(Admitted::rows(part, limit).text),
+            judged: Some(Admitted::rows(part, limit)),
             called: BTreeSet::new(),
+            opening: None,
         }
     }
 
     pub(crate) fn show(admitted: Admitted) -> Self {
-        Self { admitted, judged: None, called: BTreeSet::new() }
+        Self { admitted, judged: None, called: BTreeSet::new(), opening: None }
     }
 
     pub(crate) fn naming(self, called: BTreeSet<String>) -> Self {
         Self { called, ..self }
+    }
+
+    pub(crate) fn opening_with(self, opening: Option<Opening>) -> Self {
+        Self { opening, ..self }
+    }
+
+    /// A candidate that no tree has to be judged for: it names one setting of a list.
+    pub fn as_it_is(&self) -> Option<Admitted> {
+        (self.admitted.shape == Shape::Show).then(|| self.admitted())
+    }
+
+    /// Why PostgreSQL must not even parse it in a database where parsing a literal may run what these types check: a literal
+    /// begins as arrays, rows and ranges do.
+    pub fn refused_for(&self, unsafe_types: &[ObjectName]) -> Option<Refusal> {
+        let (opening, first) = (self.opening?, unsafe_types.first()?);
+        let message = format!(
+            "a literal begins with a bracket, and in this database reading such a literal may run what the type `{first}` checks"
+        );
+        let help = "write arrays as ARRAY[…] and rows as ROW(…), or send the value as a parameter";
+        Some(Refusal::one(Finding::new(Code::UnsafeType, message, help).at(opening.position)))
+    }
+
+    /// What would be sent to the server if it may run.
+    pub fn text(&self) -> &str {
+        &self.admitted.text
+    }
+
+    /// Where in the caller's text, in characters from 1, a position lies that the server gave for [`Self::text`].
+    pub fn caller_position(&self, server: usize) -> Option<usize> {
+        self.admitted.caller_position(server)
+    }
+
+    /// The kind of statement.
+    pub fn shape(&self) -> Shape {
+        self.admitted.shape
+    }
+
+    /// Whether the judged text is the one that runs.
+    pub fn runs_as_judged(&self) -> bool {
+        self.judged.is_none()
+    }
+
+    pub(crate) fn admitted(&self) -> Admitted {
+        self.admitted.clone()
     }
 
     /// The functions and types that its text names, without their schemas.
@@ -83,16 +139,17 @@ impl Candidate {
 
     /// The text whose tree is judged.
     pub fn judged_text(&self) -> &str {
-        self.judged.as_deref().unwrap_or(&self.admitted.text)
+        &self.judged.as_ref().unwrap_or(&self.admitted).text
+    }
+
+    /// Where in the caller's text, in characters from 1, a position lies that the server gave for [`Self::judged_text`].
+    pub fn judged_position(&self, server: usize) -> Option<usize> {
+        self.judged.as_ref().unwrap_or(&self.admitted).caller_position(server)
     }
 
     /// The highest number of a `$n` in it.
     pub fn parameters(&self) -> usize {
         self.admitted.parameters
-    }
-
-    pub(crate) fn into_admitted(self) -> Admitted {
-        self.admitted
     }
 }
 

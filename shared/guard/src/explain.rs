@@ -37,7 +37,7 @@ pub(crate) fn judge(statement: &ExplainStmt, text: &Text<'_>, limit: RowLimit) -
         let help = "EXPLAIN takes a SELECT, WITH, VALUES or TABLE statement here";
         return Err(Refusal::one(Finding::new(Code::ExplainTarget, message, help)));
     };
-    let sieve::Sifted { mut findings, parameters, .. } = sieve::sift(select, text, &Selection::Everything);
+    let sieve::Sifted { mut findings, parameters, opening, .. } = sieve::sift(select, text, &Selection::Everything);
     let mut options = Vec::new();
     for option in statement.options.iter().filter_map(|node| node.node.as_ref()) {
         match option {
@@ -53,7 +53,10 @@ pub(crate) fn judge(statement: &ExplainStmt, text: &Text<'_>, limit: RowLimit) -
     let generic = options.iter().any(|option| option == "generic_plan on");
     let parameters = if generic { 0 } else { parameters };
     match (Refusal::all(findings), inner) {
-        (None, Some(inner)) => Ok(Candidate::explain(&options.join(", "), inner, parameters, limit)),
+        (None, Some(inner)) => {
+            let candidate = Candidate::explain(&options.join(", "), inner, parameters, limit);
+            Ok(candidate.opening_with(opening))
+        }
         (Some(refusal), _) => Err(refusal),
         (None, None) => {
             let message = "the statement that EXPLAIN stands before was not found";

@@ -2,6 +2,7 @@
 //! not given is taken for gone, and refused.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// A major version of PostgreSQL whose trees can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,19 +69,31 @@ impl Needs {
             && self.type_names.is_empty()
             && !self.casts
     }
+
+    /// Adds what else is needed.
+    pub fn extend(&mut self, more: Self) {
+        self.functions.extend(more.functions);
+        self.operators.extend(more.operators);
+        self.types.extend(more.types);
+        self.relations.extend(more.relations);
+        self.function_names.extend(more.function_names);
+        self.operator_names.extend(more.operator_names);
+        self.type_names.extend(more.type_names);
+        self.casts |= more.casts;
+    }
 }
 
 /// What was found of [`Needs`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
     /// By OID.
-    pub functions: HashMap<Oid, FunctionFact>,
+    pub functions: HashMap<Oid, Arc<FunctionFact>>,
     /// By OID.
-    pub operators: HashMap<Oid, OperatorFact>,
+    pub operators: HashMap<Oid, Arc<OperatorFact>>,
     /// By OID.
-    pub types: HashMap<Oid, TypeFact>,
+    pub types: HashMap<Oid, Arc<TypeFact>>,
     /// By OID.
-    pub relations: HashMap<Oid, RelationFact>,
+    pub relations: HashMap<Oid, Arc<RelationFact>>,
     /// OIDs by name; none where there is no such function.
     pub function_names: HashMap<String, Vec<Oid>>,
     /// OIDs by name; none where there is no such operator.
@@ -102,6 +115,18 @@ impl Facts {
         self.operator_names.extend(more.operator_names);
         self.type_names.extend(more.type_names);
         self.casts = more.casts.or_else(|| self.casts.take());
+    }
+
+    /// Leaves out what is no longer sure.
+    pub fn forget(&mut self, stale: &Needs) {
+        self.functions.retain(|oid, _| !stale.functions.contains(oid));
+        self.operators.retain(|oid, _| !stale.operators.contains(oid));
+        self.types.retain(|oid, _| !stale.types.contains(oid));
+        self.relations.retain(|oid, _| !stale.relations.contains(oid));
+        self.function_names.retain(|name, _| !stale.function_names.contains(name));
+        self.operator_names.retain(|name, _| !stale.operator_names.contains(name));
+        self.type_names.retain(|name, _| !stale.type_names.contains(name));
+        self.casts = self.casts.take().filter(|_| !stale.casts);
     }
 }
 
@@ -279,10 +304,10 @@ pub struct RelationFact {
     pub kind: RelationKind,
     /// The extension it belongs to.
     pub extension: Option<String>,
-    /// A view's rule, and policies of row security that apply to reading.
+    /// What reading it may compute: a view's rule, policies of row security that apply to reading, predicates of partial
+    /// indexes, which a bitmap scan checks again on rows, and virtual generated columns.
     pub runs: Vec<Expression>,
-    /// What the planner may compute on its own: index expressions and predicates, checks, statistics, partition keys, and
-    /// virtual generated columns.
+    /// What the planner only simplifies: index expressions, checks, statistics, partition keys.
     pub folds: Vec<Expression>,
     /// Partitions and children.
     pub children: Vec<Oid>,

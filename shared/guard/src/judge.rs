@@ -3,21 +3,26 @@
 //! It does no I/O. It says which objects it must know more of, is told, and goes on, until all that runs is known: the
 //! functions behind operators, casts, types and aggregates, the views' rules, the policies, the bodies of functions.
 
+mod columns;
+mod cross_check;
 mod function;
+mod known;
 mod names;
 mod plpgsql;
 mod relation;
 mod scan;
+mod simplified;
 mod sql;
 mod types;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::Candidate;
+use self::known::Known;
 use crate::facts::{Facts, Major, Needs, ObjectName, Oid};
+use crate::{Admitted, Candidate};
 use crate::rules::{Rules, Selection};
-use crate::tree;
+use crate::tree::{self, Tree};
 use crate::verdict::{Code, Finding, Refusal};
 
 /// Something that runs or is read, and has to be judged once for each way in which it is reached.
@@ -27,6 +32,12 @@ enum Object {
     Function(Oid),
     /// A function that runs inside a type or an aggregate.
     Support(Oid),
+    /// A function that runs inside an aggregate of this listed extension.
+    Part(Oid, String),
+    /// A function that a body of a listed extension finds by the name that it calls.
+    Found(Oid),
+    /// A function in an expression that the planner simplifies and does not compute.
+    Simplified(Oid, Given),
     Operator(Oid),
     Type(Oid, Json),
     /// A relation that the statement itself names.
@@ -56,6 +67,18 @@ enum Overloads {
     All,
     /// All but PostgreSQL's own, whose call was looked at already.
     Others,
+    /// Those that somebody made, as the body of a listed extension finds them.
+    Found,
+    /// All, called in an expression that the planner simplifies.
+    Simplified(Given),
+}
+
+/// On what a call stands that the planner sees and does not make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Given {
+    Columns,
+    /// On a column or more, and constants besides.
+    ConstantsToo,
 }
 
 /// On whose behalf an object is used.
@@ -95,48 +118,82 @@ impl Origin {
 }
 
 /// Where a judgement stands.
+#[derive(Debug)]
 pub enum Step {
     /// It needs to know these.
     Need(Needs),
     /// It is done, and the statement may run.
     Clear(Clear),
-    /// It is done, and the statement may not.
+    /// It is done, and nothing speaks against what was judged, which was no statement.
+    Harmless(Needs),
+    /// It is done, and the statement may not run.
     Refused(Refusal),
 }
 
-/// What is known of a statement that may run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A statement that may run, and what is known of it.
+#[derive(Debug)]
 pub struct Clear {
-    /// The relations that the statement itself names.
+    /// The statement.
+    pub statement: Admitted,
+    /// The relations that it names itself.
     pub relations: Vec<ObjectName>,
+    /// Types of the columns that it returns; empty where the tree is that of another statement, as for EXPLAIN.
+    pub columns: Vec<ColumnType>,
+    /// Everything besides PostgreSQL's own that the judgement looked at: as long as this stays what it was, so does the verdict.
+    pub relied_on: Needs,
+}
+
+/// A result column's type, a domain as itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnType {
+    /// In `pg_type`.
+    pub oid: Oid,
+    /// The type's modifier, -1 where there is none.
+    pub modifier: i32,
 }
 
 /// A judgement under way.
 pub struct Judgement<'r> {
     rules: &'r Rules,
     major: Major,
-    facts: Facts,
+    facts: Known,
+    /// The statement, and the types of its columns.
+    statement: Option<(&'r Candidate, Vec<ColumnType>)>,
     open: Vec<(Object, Arc<Origin>)>,
     waiting: Vec<(Object, Arc<Origin>)>,
     needs: Needs,
+    relied_on: Needs,
     seen: HashSet<(Object, UsedBy)>,
     named: BTreeSet<ObjectName>,
     findings: Vec<Finding>,
 }
 
 impl<'r> Judgement<'r> {
-    /// Begins with a statement's tree as PostgreSQL printed it, and what is already known.
-    pub fn begin(tree: &str, major: Major, rules: &'r Rules, facts: Facts) -> Self {
-        let mut judgement = Self::empty(major, rules, facts);
-        judgement.tree(tree, &Origin::statement(), Reads::Relations);
+    /// Begins with the tree of a candidate's judged text as PostgreSQL printed it, and what is already known.
+    pub fn begin(
+        candidate: &'r Candidate,
+        tree: &str,
+        major: Major,
+        rules: &'r Rules,
+        known: Arc<Facts>,
+    ) -> Self {
+        let mut judgement = Self::empty(major, rules, known);
+        let columns = judgement.tree(tree, &Origin::statement(), Reads::Relations);
+        let columns = if candidate.runs_as_judged() { columns } else { Vec::new() };
+        judgement.statement = Some((candidate, columns));
         judgement
     }
 
     /// Begins with the names in a statement that PostgreSQL could not resolve; none where nothing is selected. What stands
     /// against them is to be told in place of PostgreSQL's error, which could say whether a relation is there that is not
     /// selected, and what its columns are called.
-    pub fn of_unresolved(candidate: &Candidate, major: Major, rules: &'r Rules) -> Option<Self> {
-        let mut judgement = Self::empty(major, rules, Facts::default());
+    pub fn of_unresolved(
+        candidate: &Candidate,
+        major: Major,
+        rules: &'r Rules,
+        known: Arc<Facts>,
+    ) -> Option<Self> {
+        let mut judgement = Self::empty(major, rules, known);
         for name in candidate.called() {
             judgement.reach(Object::FunctionName(name.clone(), Overloads::All), &Origin::statement());
             judgement.reach(Object::TypeName(name.clone()), &Origin::statement());
@@ -144,14 +201,30 @@ impl<'r> Judgement<'r> {
         judgement.has_selection().then_some(judgement)
     }
 
-    fn empty(major: Major, rules: &'r Rules, facts: Facts) -> Self {
+    /// Begins with types whose values PostgreSQL may make, and check, while it parses.
+    pub fn of_types(
+        types: impl IntoIterator<Item = Oid>,
+        major: Major,
+        rules: &'r Rules,
+        known: Arc<Facts>,
+    ) -> Self {
+        let mut judgement = Self::empty(major, rules, known);
+        for oid in types {
+            judgement.reach(Object::Type(oid, Json::No), &Origin::statement());
+        }
+        judgement
+    }
+
+    fn empty(major: Major, rules: &'r Rules, known: Arc<Facts>) -> Self {
         Self {
             rules,
             major,
-            facts,
+            facts: Known::new(known),
+            statement: None,
             open: Vec::new(),
             waiting: Vec::new(),
             needs: Needs::default(),
+            relied_on: Needs::default(),
             seen: HashSet::new(),
             named: BTreeSet::new(),
             findings: Vec::new(),
@@ -166,15 +239,21 @@ impl<'r> Judgement<'r> {
         if !self.needs.is_empty() {
             return Step::Need(self.needs.clone());
         }
-        match Refusal::all(std::mem::take(&mut self.findings)) {
-            Some(refusal) => Step::Refused(refusal),
-            None => Step::Clear(Clear { relations: self.named.iter().cloned().collect() }),
+        match (Refusal::all(std::mem::take(&mut self.findings)), &self.statement) {
+            (Some(refusal), _) => Step::Refused(refusal),
+            (None, None) => Step::Harmless(self.relied_on.clone()),
+            (None, Some((candidate, columns))) => Step::Clear(Clear {
+                statement: candidate.admitted(),
+                relations: self.named.iter().cloned().collect(),
+                columns: columns.clone(),
+                relied_on: self.relied_on.clone(),
+            }),
         }
     }
 
     /// Takes what was found of the needs of the last step.
     pub fn learn(&mut self, facts: Facts) {
-        self.facts.extend(facts);
+        self.facts.learn(facts);
         let asked = std::mem::take(&mut self.needs);
         for (object, origin) in std::mem::take(&mut self.waiting) {
             if self.is_known(&object) {
@@ -187,13 +266,17 @@ impl<'r> Judgement<'r> {
 
     fn judge(&mut self, object: Object, origin: &Arc<Origin>) {
         if !self.is_known(&object) {
-            self.need(&object);
+            need(&mut self.needs, &object);
             self.waiting.push((object, Arc::clone(origin)));
             return;
         }
+        need(&mut self.relied_on, &object);
         match object {
             Object::Function(oid) => self.function(oid, origin),
             Object::Support(oid) => self.support(oid, origin),
+            Object::Part(oid, extension) => self.part(oid, &extension, origin),
+            Object::Found(oid) => self.found(oid, origin),
+            Object::Simplified(oid, given) => self.simplified(oid, given, origin),
             Object::Operator(oid) => self.operator(oid, origin),
             Object::Type(oid, json) => self.type_(oid, json, origin),
             Object::Named(oid) => self.named_relation(oid, origin),
@@ -214,15 +297,21 @@ impl<'r> Judgement<'r> {
     }
 
     /// Reads a tree and puts everything that it reaches on the list.
-    fn tree(&mut self, text: &str, origin: &Arc<Origin>, reads: Reads) {
+    fn tree(&mut self, text: &str, origin: &Arc<Origin>, reads: Reads) -> Vec<ColumnType> {
+        let Some(tree) = self.read(text, origin) else { return Vec::new() };
+        self.scan(&tree, origin, reads, &HashMap::new());
+        columns::of(&tree)
+    }
+
+    fn read<'t>(&mut self, text: &'t str, origin: &Origin) -> Option<Tree<'t>> {
         match tree::read(text, self.major) {
-            Ok(tree) => self.scan(&tree, origin, reads),
-            Err(error) => self.finding(
-                Code::UnknownNode,
-                format!("the statement uses a part of PostgreSQL that is not known here: {error}"),
-                "write it in another way",
-                origin,
-            ),
+            Ok(tree) => Some(tree),
+            Err(error) => {
+                let message =
+                    format!("the statement uses a part of PostgreSQL that is not known here: {error}");
+                self.finding(Code::UnknownNode, message, "write it in another way", origin);
+                None
+            }
         }
     }
 
@@ -244,29 +333,20 @@ impl<'r> Judgement<'r> {
     /// Whether judging an object can begin.
     fn is_known(&self, object: &Object) -> bool {
         match object {
-            Object::Function(oid) | Object::Support(oid) => {
-                oid.is_pinned() || self.facts.functions.contains_key(oid)
+            Object::Function(oid)
+            | Object::Support(oid)
+            | Object::Part(oid, _)
+            | Object::Found(oid)
+            | Object::Simplified(oid, _) => {
+                oid.is_pinned() || self.facts.function(*oid).is_some()
             }
-            Object::Operator(oid) => oid.is_pinned() || self.facts.operators.contains_key(oid),
-            Object::Type(oid, _) => oid.is_pinned() || self.facts.types.contains_key(oid),
-            Object::Named(oid) | Object::Inner(oid) => self.facts.relations.contains_key(oid),
-            Object::FunctionName(name, _) => self.facts.function_names.contains_key(name),
-            Object::OperatorName(name) => self.facts.operator_names.contains_key(name),
-            Object::TypeName(name) => self.facts.type_names.contains_key(name),
-            Object::Casts | Object::JsonCasts => self.facts.casts.is_some(),
-        }
-    }
-
-    fn need(&mut self, object: &Object) {
-        match object {
-            Object::Function(oid) | Object::Support(oid) => drop(self.needs.functions.insert(*oid)),
-            Object::Operator(oid) => drop(self.needs.operators.insert(*oid)),
-            Object::Type(oid, _) => drop(self.needs.types.insert(*oid)),
-            Object::Named(oid) | Object::Inner(oid) => drop(self.needs.relations.insert(*oid)),
-            Object::FunctionName(name, _) => drop(self.needs.function_names.insert(name.clone())),
-            Object::OperatorName(name) => drop(self.needs.operator_names.insert(name.clone())),
-            Object::TypeName(name) => drop(self.needs.type_names.insert(name.clone())),
-            Object::Casts | Object::JsonCasts => self.needs.casts = true,
+            Object::Operator(oid) => oid.is_pinned() || self.facts.operator(*oid).is_some(),
+            Object::Type(oid, _) => oid.is_pinned() || self.facts.type_(*oid).is_some(),
+            Object::Named(oid) | Object::Inner(oid) => self.facts.relation(*oid).is_some(),
+            Object::FunctionName(name, _) => self.facts.functions_named(name).is_some(),
+            Object::OperatorName(name) => self.facts.operators_named(name).is_some(),
+            Object::TypeName(name) => self.facts.types_named(name).is_some(),
+            Object::Casts | Object::JsonCasts => self.facts.casts().is_some(),
         }
     }
 
@@ -274,7 +354,11 @@ impl<'r> Judgement<'r> {
     fn gone(&mut self, object: &Object, origin: &Origin, asked: &Needs) {
         debug_assert!(!asked.is_empty());
         let what = match object {
-            Object::Function(oid) | Object::Support(oid) => format!("function {}", oid.0),
+            Object::Function(oid)
+            | Object::Support(oid)
+            | Object::Part(oid, _)
+            | Object::Found(oid)
+            | Object::Simplified(oid, _) => format!("function {}", oid.0),
             Object::Operator(oid) => format!("operator {}", oid.0),
             Object::Type(oid, _) => format!("type {}", oid.0),
             Object::Named(oid) | Object::Inner(oid) => format!("relation {}", oid.0),
@@ -296,6 +380,29 @@ impl<'r> Judgement<'r> {
             Selection::Everything => false,
             Selection::Only(_) => true,
         }
+    }
+}
+
+/// Puts an object among those that must be known. PostgreSQL's own are.
+fn need(needs: &mut Needs, object: &Object) {
+    match object {
+        Object::Function(oid)
+        | Object::Support(oid)
+        | Object::Part(oid, _)
+        | Object::Found(oid)
+        | Object::Simplified(oid, _) => {
+            if !oid.is_pinned() {
+                needs.functions.insert(*oid);
+            }
+        }
+        Object::Operator(oid) if !oid.is_pinned() => drop(needs.operators.insert(*oid)),
+        Object::Type(oid, _) if !oid.is_pinned() => drop(needs.types.insert(*oid)),
+        Object::Operator(_) | Object::Type(..) => {}
+        Object::Named(oid) | Object::Inner(oid) => drop(needs.relations.insert(*oid)),
+        Object::FunctionName(name, _) => drop(needs.function_names.insert(name.clone())),
+        Object::OperatorName(name) => drop(needs.operator_names.insert(name.clone())),
+        Object::TypeName(name) => drop(needs.type_names.insert(name.clone())),
+        Object::Casts | Object::JsonCasts => needs.casts = true,
     }
 }
 

@@ -7,6 +7,7 @@ mod extension;
 pub mod facts;
 mod judge;
 mod local;
+mod named;
 mod parse;
 mod rules;
 mod scope;
@@ -17,27 +18,20 @@ mod tree;
 mod verdict;
 
 pub use admitted::{Admitted, Candidate, Shape};
-pub use judge::{Clear, Judgement, Step};
+pub use judge::{Clear, ColumnType, Judgement, Step};
+pub use named::{NamedRelation, named_relations};
 pub use rules::{RowLimit, Rules, Selection};
 pub use text::MAX_TEXT_BYTES;
-pub use verdict::{Code, Finding, Refusal, Verdict};
+pub use verdict::{Code, Finding, Refusal};
 
-/// Judges one statement as a caller sent it.
+/// The local step: whether PostgreSQL may be asked to resolve a text, so that a [`Judgement`] can be made of what it resolves to.
 ///
 /// ```
-/// use guard::{RowLimit, Rules, Verdict};
+/// use guard::{RowLimit, Rules, candidate};
 /// let rules = Rules::open(RowLimit::new(100));
-/// assert!(matches!(guard::check("SELECT 1", &rules), Verdict::Admitted(_)));
-/// assert!(matches!(guard::check("DELETE FROM t", &rules), Verdict::Refused(_)));
+/// assert!(candidate("SELECT 1", &rules).is_ok());
+/// assert!(candidate("DELETE FROM t", &rules).is_err());
 /// ```
-pub fn check(sql: &str, rules: &Rules) -> Verdict {
-    match local::judge(sql, rules) {
-        Ok(admitted) => Verdict::Admitted(admitted),
-        Err(refusal) => Verdict::Refused(refusal),
-    }
-}
-
-/// The local step alone: what PostgreSQL may be asked to resolve, so that a [`Judgement`] can be made of it.
 pub fn candidate(sql: &str, rules: &Rules) -> Result<Candidate, Refusal> {
     local::candidate(sql, rules)
 }

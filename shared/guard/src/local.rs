@@ -3,41 +3,30 @@
 use pg_query::NodeEnum;
 use pg_query::protobuf::ParseResult;
 
-use crate::admitted::{Admitted, Candidate};
+use crate::admitted::Candidate;
 use crate::rules::{Rules, Selection};
 use crate::text::Text;
 use crate::verdict::{Code, Finding, Refusal};
 use crate::{explain, parse, show, sieve};
 
-pub(crate) fn judge(sql: &str, rules: &Rules) -> Result<Admitted, Refusal> {
-    let candidate = candidate_among(sql, rules, &Selection::Everything)?;
-    selection_can_be_checked(rules)?;
-    Ok(candidate.into_admitted())
-}
-
 /// A statement that the local step lets through.
 pub(crate) fn candidate(sql: &str, rules: &Rules) -> Result<Candidate, Refusal> {
-    candidate_among(sql, rules, &rules.selection)
-}
-
-/// One that names none but these relations.
-fn candidate_among(sql: &str, rules: &Rules, named: &Selection) -> Result<Candidate, Refusal> {
     let text = Text::read(sql)?;
-    parse::with_tree(&text, |tree| judge_tree(tree, &text, rules, named))
+    parse::with_tree(&text, |tree| judge_tree(tree, &text, rules))
 }
 
 fn judge_tree(
     tree: &ParseResult,
     text: &Text<'_>,
     rules: &Rules,
-    named: &Selection,
 ) -> Result<Candidate, Refusal> {
     let root = only_statement(tree, text, rules)?;
     match root {
         NodeEnum::SelectStmt(_) => {
-            let sifted = sieve::sift(root, text, named);
+            let sifted = sieve::sift(root, text, &rules.selection);
             refuse_any(sifted.findings)?;
-            Ok(Candidate::rows(text.body(), sifted.parameters, rules.row_limit).naming(sifted.called))
+            let candidate = Candidate::rows(text.body(), sifted.parameters, rules.row_limit);
+            Ok(candidate.naming(sifted.called).opening_with(sifted.opening))
         }
         NodeEnum::ExplainStmt(statement) => {
             not_with_selection(rules, "EXPLAIN")?;
@@ -96,18 +85,6 @@ fn not_with_selection(rules: &Rules, verb: &str) -> Result<(), Refusal> {
             let help =
                 "this node runs only SELECT, WITH, VALUES and TABLE over the selected tables and views";
             Err(Refusal::one(Finding::new(Code::NotWithSelection, message, help)))
-        }
-    }
-}
-
-fn selection_can_be_checked(rules: &Rules) -> Result<(), Refusal> {
-    match rules.selection {
-        Selection::Everything => Ok(()),
-        Selection::Only(_) => {
-            let message = "this node is limited to selected tables and views, and this version cannot check a free \
-                           statement against them";
-            let help = "use `describe`, or ask the owner of the node to select no tables";
-            Err(Refusal::one(Finding::new(Code::SelectionUnchecked, message, help)))
         }
     }
 }

@@ -6,14 +6,22 @@
 use serde_json::Value;
 
 use crate::facts::ObjectName;
+use crate::named::{self, NamedRelation};
 use crate::text::Text;
 use crate::verdict::{Code, Finding};
 
 /// A finding for each name that none of the selected relations has.
 pub(crate) fn unselected(tree: &Value, selected: &[ObjectName], text: &Text<'_>) -> Vec<Finding> {
-    let mut scope = Scope { selected, text, common: Vec::new(), findings: Vec::new() };
-    scope.look(tree);
-    scope.findings
+    let is_selected =
+        |named: &NamedRelation| selected.iter().any(|known| named.fits(&known.schema, &known.name));
+    let others = named::named(tree).into_iter().filter(|named| !is_selected(named));
+    others
+        .map(|named| {
+            let schema = named.schema.map_or_else(String::new, |schema| schema + ".");
+            let finding = not_selected(&format!("{schema}{}", named.name), selected);
+            finding.at(named.location.and_then(|byte| text.position(byte)))
+        })
+        .collect()
 }
 
 /// Refuses a relation, named as the caller or the catalog names it.
@@ -21,68 +29,6 @@ pub(crate) fn not_selected(name: &str, selected: &[ObjectName]) -> Finding {
     let message = format!("it reads `{name}`, which is not one of the selected tables and views");
     let names: Vec<String> = selected.iter().map(ToString::to_string).collect();
     Finding::new(Code::RelationNotSelected, message, format!("the selected ones are {}", names.join(", ")))
-}
-
-struct Scope<'a> {
-    selected: &'a [ObjectName],
-    text: &'a Text<'a>,
-    /// Names that `WITH` gives, where the look is now.
-    common: Vec<String>,
-    findings: Vec<Finding>,
-}
-
-impl Scope<'_> {
-    fn look(&mut self, value: &Value) {
-        match value {
-            Value::Array(items) => items.iter().for_each(|item| self.look(item)),
-            Value::Object(fields) => {
-                let outer = self.common.len();
-                if let Some(with) = fields.get("with_clause") {
-                    self.with(with);
-                }
-                for (kind, field) in fields.iter().filter(|(kind, _)| *kind != "with_clause") {
-                    if kind == "RangeVar" {
-                        self.relation(field);
-                    }
-                    self.look(field);
-                }
-                self.common.truncate(outer);
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        }
-    }
-
-    /// Each part sees those before it; a recursive one sees all.
-    fn with(&mut self, with: &Value) {
-        let parts = with["ctes"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let name = |part: &Value| Some(part.pointer("/node/CommonTableExpr/ctename")?.as_str()?.to_owned());
-        if with["recursive"] == Value::Bool(true) {
-            self.common.extend(parts.iter().filter_map(name));
-        }
-        for part in parts {
-            self.look(part);
-            self.common.extend(name(part));
-        }
-    }
-
-    fn relation(&mut self, named: &Value) {
-        let (schema, name) = (text(named, "schemaname"), text(named, "relname"));
-        let is_selected = self
-            .selected
-            .iter()
-            .any(|known| known.name == name && (schema.is_empty() || known.schema == schema));
-        if is_selected || (schema.is_empty() && self.common.iter().any(|common| common == name)) {
-            return;
-        }
-        let shown = if schema.is_empty() { name.to_owned() } else { format!("{schema}.{name}") };
-        let position = named["location"].as_i64().and_then(|byte| i32::try_from(byte).ok());
-        let finding = not_selected(&shown, self.selected);
-        self.findings.push(finding.at(position.and_then(|byte| self.text.position(byte))));
-    }
-}
-
-fn text<'a>(node: &'a Value, field: &str) -> &'a str {
-    node[field].as_str().unwrap_or_default()
 }
 
 #[cfg(test)]

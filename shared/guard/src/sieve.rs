@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::rules::Selection;
 use crate::scope;
+use crate::admitted::Opening;
 use crate::text::Text;
 use crate::verdict::{Code, Finding};
 
@@ -22,10 +23,12 @@ pub(crate) struct Sifted {
     pub(crate) parameters: usize,
     /// The functions and types that it names, without their schemas.
     pub(crate) called: BTreeSet<String>,
+    /// The first literal of which PostgreSQL may make an array, a row or a range while it parses.
+    pub(crate) opening: Option<Opening>,
 }
 
 pub(crate) fn sift(tree: &impl serde::Serialize, text: &Text<'_>, selection: &Selection) -> Sifted {
-    let mut sifted = Sifted { findings: Vec::new(), parameters: 0, called: BTreeSet::new() };
+    let mut sifted = Sifted { findings: Vec::new(), parameters: 0, called: BTreeSet::new(), opening: None };
     if let Ok(tree) = serde_json::to_value(tree) {
         look(&tree, text, &mut sifted);
         if let Selection::Only(selected) = selection {
@@ -50,6 +53,9 @@ fn look(value: &Value, text: &Text<'_>, sifted: &mut Sifted) {
                     sifted.parameters = sifted.parameters.max(usize::try_from(number).unwrap_or(usize::MAX));
                 }
                 match name.as_str() {
+                    "AConst" if sifted.opening.is_none() && opens(field) => {
+                        sifted.opening = Some(Opening { position: location(field, text) });
+                    }
                     "FuncCall" => sifted.called.extend(last_name(&field["funcname"])),
                     "TypeName" | "type_name" => sifted.called.extend(last_name(&field["names"])),
                     _ => {}
@@ -59,6 +65,12 @@ fn look(value: &Value, text: &Text<'_>, sifted: &mut Sifted) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// Whether a literal is a string that begins with a bracket, after blanks of whatever encoding.
+fn opens(literal: &Value) -> bool {
+    let string = literal.pointer("/val/Sval/sval").and_then(Value::as_str).unwrap_or_default();
+    string.trim_start_matches(|c: char| !c.is_ascii_graphic()).starts_with(['{', '(', '['])
 }
 
 fn last_name(names: &Value) -> Option<String> {

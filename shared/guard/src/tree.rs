@@ -50,7 +50,7 @@ pub(crate) enum Value<'t> {
 }
 
 /// A node of one tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct NodeId(usize);
 
 /// A list of one tree.
@@ -75,6 +75,11 @@ impl<'t> Tree<'t> {
 }
 
 impl<'a, 't> Node<'a, 't> {
+    /// Which of its tree's.
+    pub(crate) fn id(self) -> NodeId {
+        self.id
+    }
+
     /// What it is.
     pub(crate) fn kind(self) -> Option<NodeKind> {
         self.record().map(|record| record.kind)

@@ -1,18 +1,6 @@
-//! The guard's answer: a statement that may run, or everything that speaks against it.
+//! The guard's answer where a statement may not run: everything that speaks against it.
 
 use std::fmt;
-
-use crate::Admitted;
-
-/// What the guard says of one statement.
-#[derive(Debug)]
-#[must_use]
-pub enum Verdict {
-    /// It may run, as the text inside.
-    Admitted(Admitted),
-    /// It may not.
-    Refused(Refusal),
-}
 
 /// Every reason why a statement may not run; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,8 +100,8 @@ pub enum Code {
     NotWithSelection,
     /// `SHOW` of a setting that is not listed.
     ShowSetting,
-    /// The selection cannot be checked on this connection.
-    SelectionUnchecked,
+    /// In this database a literal of the statement could run code while it is parsed.
+    UnsafeType,
     /// A node or field of PostgreSQL's tree that is not known here.
     UnknownNode,
     /// An object that the statement uses was not found when it was looked up.
@@ -156,7 +144,7 @@ impl Code {
             Self::ExplainOption => "explain_option",
             Self::NotWithSelection => "not_with_selection",
             Self::ShowSetting => "show_setting",
-            Self::SelectionUnchecked => "selection_unchecked",
+            Self::UnsafeType => "unsafe_type",
             Self::UnknownNode => "unknown_node",
             Self::ObjectGone => "object_gone",
             Self::RelationNotSelected => "relation_not_selected",

@@ -25,9 +25,9 @@ const WAKING: Duration = Duration::from_millis(300);
 const SETTLING: Duration = Duration::from_secs(1);
 /// How long taking leave may take.
 const LEAVING: Duration = Duration::from_millis(100);
-/// Notices kept of one statement: the tree of a statement over 40 tables takes 1.1 MB.
+/// Notices kept of one statement: the tree of a statement over 40 tables takes 1.1 MB, and one over 150 some 20.
 const MAX_NOTICES: usize = 1000;
-const MAX_NOTICE_BYTES: usize = 16 << 20;
+const MAX_NOTICE_BYTES: usize = 32 << 20;
 
 /// Limits of connecting.
 #[derive(Debug, Clone, Copy)]
@@ -280,7 +280,13 @@ impl Connection {
     }
 
     pub(crate) fn take_notices(&mut self) -> Vec<Notice> {
+        self.notice_bytes = 0;
         std::mem::take(&mut self.notices)
+    }
+
+    /// Whether more was remarked than is kept; and how much is.
+    pub(crate) fn notices_overflow(&self) -> Option<usize> {
+        (self.notice_bytes > MAX_NOTICE_BYTES).then_some(MAX_NOTICE_BYTES)
     }
 
     /// Passes over what is still to come and ends the transaction if one is open.
@@ -289,7 +295,7 @@ impl Connection {
         self.drain().await?;
         if self.in_transaction == InTransaction::Yes {
             let mut flight = Flight::default();
-            flight.rollback().map_err(WireError::Lost)?;
+            flight.leave().map_err(WireError::Lost)?;
             self.launch(flight).await?;
             self.drain().await?;
         }

@@ -2,17 +2,18 @@
 
 mod sql;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use guard::facts::{
     AggregateFact, CastFact, CastTarget, Expression, Facts, FunctionFact, Needs, ObjectName, Oid,
     OperatorFact, RelationFact, RelationKind, TypeFact, TypeKind, Volatility,
 };
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::connection::Connection;
+use crate::memory::{self, Versions};
 use crate::own::{Ask, Table};
-use crate::parameter::quote_element;
 use crate::read_error::ReadError;
 use crate::search_path::SearchPath;
 
@@ -21,25 +22,43 @@ type Row = Vec<Option<String>>;
 impl Connection {
     /// Asks for everything that is needed, in one flight. What is not found is left out.
     pub async fn facts(&mut self, needs: &Needs, deadline: Instant) -> Result<Facts, ReadError> {
+        let began = Instant::now();
+        let guard = self.begin()?;
+        let outcome = timeout_at(deadline, self.facts_within(needs, deadline)).await;
+        self.end(guard, outcome, began).await.map(|(facts, _)| facts)
+    }
+
+    /// The same where the connection is claimed already, with the versions that the facts are of. They are read first: what
+    /// changes in between has a version that no gate lets pass.
+    pub(crate) async fn facts_within(
+        &mut self,
+        needs: &Needs,
+        deadline: Instant,
+    ) -> Result<(Facts, Versions), ReadError> {
+        let wanted: Vec<Option<String>> = memory::parameters(needs).into_iter().map(Some).collect();
+        let [relations, functions, operators, types, function_names, operator_names, type_names, _] =
+            <[_; 8]>::try_from(wanted.clone()).map_err(|_| ReadError::out_of_turn())?;
+        let ask = |sql, parameter| Ask { sql, parameters: vec![parameter] };
         let asks = [
-            Ask { sql: sql::FUNCTIONS, parameters: vec![Some(oids(&needs.functions))] },
-            Ask { sql: sql::OPERATORS, parameters: vec![Some(oids(&needs.operators))] },
-            Ask { sql: sql::TYPES, parameters: vec![Some(oids(&needs.types))] },
-            Ask { sql: sql::RELATIONS, parameters: vec![Some(oids(&needs.relations))] },
-            Ask { sql: sql::FUNCTION_NAMES, parameters: vec![Some(names(&needs.function_names))] },
-            Ask { sql: sql::OPERATOR_NAMES, parameters: vec![Some(names(&needs.operator_names))] },
-            Ask { sql: sql::TYPE_NAMES, parameters: vec![Some(names(&needs.type_names))] },
+            Ask { sql: memory::VERSIONS, parameters: wanted },
+            ask(sql::FUNCTIONS, functions),
+            ask(sql::OPERATORS, operators),
+            ask(sql::TYPES, types),
+            ask(sql::RELATIONS, relations),
+            ask(sql::FUNCTION_NAMES, function_names),
+            ask(sql::OPERATOR_NAMES, operator_names),
+            ask(sql::TYPE_NAMES, type_names),
             Ask { sql: sql::CASTS, parameters: Vec::new() },
         ];
         let path = SearchPath::new(["pg_catalog"]).map_err(|_| ReadError::out_of_turn())?;
-        let tables = self.catalog(&asks, Some(&path), deadline).await?;
-        let [functions, operators, types, relations, function_names, operator_names, type_names, casts] =
-            <[Table; 8]>::try_from(tables).map_err(|_| ReadError::out_of_turn())?;
+        let tables = self.ask(&asks, Some(&path), deadline).await?;
+        let [versions, functions, operators, types, relations, function_names, operator_names, type_names, casts] =
+            <[Table; 9]>::try_from(tables).map_err(|_| ReadError::out_of_turn())?;
         let mut facts = Facts {
-            functions: functions.into_iter().filter_map(function).collect(),
-            operators: operators.into_iter().filter_map(operator).collect(),
-            types: types.into_iter().filter_map(type_).collect(),
-            relations: relations.into_iter().filter_map(relation).collect(),
+            functions: functions.into_iter().filter_map(function).map(shared).collect(),
+            operators: operators.into_iter().filter_map(operator).map(shared).collect(),
+            types: types.into_iter().filter_map(type_).map(shared).collect(),
+            relations: relations.into_iter().filter_map(relation).map(shared).collect(),
             function_names: needs.function_names.iter().map(|name| (name.clone(), Vec::new())).collect(),
             operator_names: needs.operator_names.iter().map(|name| (name.clone(), Vec::new())).collect(),
             type_names: needs.type_names.iter().map(|name| (name.clone(), Vec::new())).collect(),
@@ -48,8 +67,12 @@ impl Connection {
         by_name(function_names, &mut facts.function_names);
         by_name(operator_names, &mut facts.operator_names);
         by_name(type_names, &mut facts.type_names);
-        Ok(facts)
+        Ok((facts, Versions::read(versions)))
     }
+}
+
+fn shared<Fact>((oid, fact): (Oid, Fact)) -> (Oid, Arc<Fact>) {
+    (oid, Arc::new(fact))
 }
 
 fn by_name(rows: Table, found: &mut HashMap<String, Vec<Oid>>) {
@@ -191,14 +214,4 @@ fn list(json: Option<String>) -> Option<Vec<Oid>> {
 fn expressions(json: Option<String>) -> Option<Vec<Expression>> {
     let pairs: Vec<(String, String)> = serde_json::from_str(&json?).ok()?;
     Some(pairs.into_iter().map(|(owner, tree)| Expression { owner, tree }).collect())
-}
-
-fn oids(oids: &BTreeSet<Oid>) -> String {
-    let numbers: Vec<String> = oids.iter().map(|oid| oid.0.to_string()).collect();
-    format!("{{{}}}", numbers.join(","))
-}
-
-fn names(names: &BTreeSet<String>) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| quote_element(name)).collect();
-    format!("{{{}}}", quoted.join(","))
 }

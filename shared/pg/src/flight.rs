@@ -1,4 +1,5 @@
-//! What leaves in one write: messages of the extended protocol, unnamed statements only.
+//! What leaves in one write: messages of the extended protocol. The caller's statement and portal have no name; those of
+//! ours that must live beside it have.
 
 use std::io;
 
@@ -8,6 +9,17 @@ use postgres_protocol::message::frontend::{self, BindError};
 
 /// The statement that ends every transaction of ours.
 const ROLLBACK: &str = "ROLLBACK";
+
+/// Stops the second flight where something has changed; the second is the one for more than relations.
+pub(crate) const GATE_NAME: &str = "pinguard_gate";
+pub(crate) const GATE_ALL_NAME: &str = "pinguard_gate_all";
+/// Puts the server's log back.
+pub(crate) const RESTORE_NAME: &str = "pinguard_restore";
+/// Makes the function of the function lane, reads it, and ends writing.
+pub(crate) const BODY_NAME: &str = "pinguard_body";
+
+/// All names of statements of ours.
+const NAMES: [&str; 4] = [GATE_NAME, GATE_ALL_NAME, RESTORE_NAME, BODY_NAME];
 
 /// Messages that are sent together, and how often the server will report itself ready after them.
 #[derive(Default)]
@@ -19,7 +31,12 @@ pub(crate) struct Flight {
 impl Flight {
     /// Parses under no name, leaving all parameter types to the server.
     pub(crate) fn parse(&mut self, sql: &str) -> io::Result<&mut Self> {
-        frontend::parse("", sql, [], &mut self.bytes)?;
+        self.parse_as("", sql)
+    }
+
+    /// Parses a statement that lives until it is closed or parsed anew.
+    pub(crate) fn parse_as(&mut self, name: &str, sql: &str) -> io::Result<&mut Self> {
+        frontend::parse(name, sql, [], &mut self.bytes)?;
         Ok(self)
     }
 
@@ -29,8 +46,17 @@ impl Flight {
         Ok(self)
     }
 
-    /// Binds the parsed statement to a portal, everything as text.
+    /// Binds the unnamed statement to a portal, everything as text.
     pub(crate) fn bind(&mut self, portal: &str, parameters: &[Option<&str>]) -> io::Result<&mut Self> {
+        self.bind_of("", portal, parameters)
+    }
+
+    fn bind_of(
+        &mut self,
+        statement: &str,
+        portal: &str,
+        parameters: &[Option<&str>],
+    ) -> io::Result<&mut Self> {
         let write = |parameter: Option<&str>, bytes: &mut BytesMut| {
             Ok(match parameter {
                 None => IsNull::Yes,
@@ -40,7 +66,7 @@ impl Flight {
                 }
             })
         };
-        frontend::bind(portal, "", [], parameters.iter().copied(), write, [], &mut self.bytes).map_err(
+        frontend::bind(portal, statement, [], parameters.iter().copied(), write, [], &mut self.bytes).map_err(
             |error| match error {
                 BindError::Conversion(error) => io::Error::other(error),
                 BindError::Serialization(error) => error,
@@ -61,6 +87,17 @@ impl Flight {
         Ok(self)
     }
 
+    /// Binds and runs a named statement, beside the caller's portal.
+    pub(crate) fn run_named(&mut self, name: &str, parameters: &[Option<&str>]) -> io::Result<&mut Self> {
+        self.bind_of(name, name, parameters)?.execute(name)?.close(name)
+    }
+
+    /// Closes a named statement; one that is not there does no harm.
+    pub(crate) fn forget(&mut self, name: &str) -> io::Result<&mut Self> {
+        frontend::close(b'S', name, &mut self.bytes)?;
+        Ok(self)
+    }
+
     /// Parses, binds and runs a query of our own.
     pub(crate) fn run(&mut self, sql: &'static str, parameters: &[Option<&str>]) -> io::Result<&mut Self> {
         self.parse(sql)?.bind("", parameters)?.execute("")
@@ -71,6 +108,14 @@ impl Flight {
         frontend::sync(&mut self.bytes);
         self.answers += 1;
         self
+    }
+
+    /// Forgets our named statements, and ends the transaction, whatever state it is in.
+    pub(crate) fn leave(&mut self) -> io::Result<&mut Self> {
+        for name in NAMES {
+            self.forget(name)?;
+        }
+        self.rollback()
     }
 
     /// Ends the transaction, whatever state it is in.

@@ -44,7 +44,8 @@ impl Connection {
         self.end(guard, outcome, began).await
     }
 
-    async fn ask(
+    /// The same where the connection is claimed already.
+    pub(crate) async fn ask(
         &mut self,
         asks: &[Ask],
         search_path: Option<&SearchPath>,

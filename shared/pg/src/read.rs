@@ -1,31 +1,38 @@
-//! The one way in which a caller's statement runs: in a READ ONLY transaction that is always rolled back,
-//! in two flights. The first sets everything up and has the server parse; the second runs and ends it all.
+//! The one way in which a caller's statement runs: PostgreSQL resolves it, the guard judges what it resolved to, and it runs
+//! in a READ ONLY transaction that is always rolled back.
+//!
+//! Where everything it relies on is remembered, that takes two flights. The first opens the transaction and brings the tree;
+//! the second checks that nothing has changed since it was judged, runs the statement and ends it all.
+
+mod body;
+mod describing;
+mod judging;
+mod opened;
+mod parsing;
+mod plain;
+mod print;
+mod running;
+mod tree;
 
 use std::borrow::Cow;
-use std::io;
-use std::time::Duration;
 
-use fallible_iterator::FallibleIterator;
-use postgres_protocol::message::backend::{Message, ParameterDescriptionBody, RowDescriptionBody};
+use guard::facts::ObjectName;
+use guard::{Candidate, Clear, ColumnType, Refusal, Rules};
 use tokio::time::{Instant, timeout_at};
 
 use crate::connection::Connection;
-use crate::flight::Flight;
+use crate::memory::{Gate, Lane, Memory};
 use crate::parameter::Parameter;
-use crate::raw::{Raw, RawColumn, RawValue, Stopped};
+use crate::raw::{Raw, RawColumn};
 use crate::read_error::ReadError;
 use crate::search_path::SearchPath;
 use crate::server_error::ServerError;
-use crate::settings::{self, BEGIN, Settings};
-use crate::types::{self, FACTS_SQL, TypeBook};
-use crate::wire::{Event, Rows};
+use crate::settings;
 
-/// The portal of our query about types, which runs while the caller's portal is open.
-const FACTS_PORTAL: &str = "pinguard_types";
-/// Bytes kept of a value in the answer about types; the longest are type names.
-const MAX_FACT: usize = 4 << 10;
-/// Bytes that a value costs besides its text.
-const VALUE_COST: usize = 8;
+/// How often a statement is resolved anew before it is given up: views over views of 60 levels take as many questions.
+const MOST_ROUNDS: usize = 100;
+/// How often what was judged may change under a statement.
+const MOST_CHANGES: usize = 4;
 
 /// How a statement is to be read.
 #[derive(Debug, Clone)]
@@ -42,80 +49,189 @@ pub struct ReadPlan {
     pub keep: usize,
 }
 
-/// Runs a statement. Nothing of it stays on the connection: no setting, no statement, no transaction.
+/// A statement, and under which rules it is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The statement, past the local step.
+    pub candidate: &'a Candidate,
+    /// What it may do.
+    pub rules: &'a Rules,
+    /// Values of its `$1`, `$2`, …
+    pub parameters: &'a [Parameter],
+    /// How it is to be read.
+    pub plan: &'a ReadPlan,
+}
+
+/// What came of a statement.
+#[derive(Debug)]
+pub enum Read {
+    /// It ran.
+    Ran(Box<Ran>),
+    /// It may not run.
+    Refused(Refusal),
+}
+
+/// What came of a judgement alone.
+#[derive(Debug)]
+pub enum Judged {
+    /// The statement may run.
+    Clear(Clear),
+    /// It may not.
+    Refused(Refusal),
+}
+
+/// A statement that ran.
+#[derive(Debug)]
+pub struct Ran {
+    /// What it sent back.
+    pub raw: Raw,
+    /// The relations that it names.
+    pub relations: Vec<ObjectName>,
+    /// How PostgreSQL told what it resolved the statement to; none for a statement that needs no resolving.
+    pub lane: Option<Lane>,
+}
+
+/// Judges a statement and, if it may run, runs it. Nothing of it stays on the connection: no setting, no statement, no
+/// transaction.
 ///
 /// Dropping the future cancels the statement on the server.
 pub async fn read(
     connection: &mut Connection,
-    statement: &guard::Admitted,
-    parameters: &[Parameter],
-    plan: &ReadPlan,
-) -> Result<Raw, ReadError> {
+    memory: &Memory,
+    question: Question<'_>,
+) -> Result<Read, ReadError> {
     let began = Instant::now();
     let guard = connection.begin()?;
-    let mut reading = Reading { connection, statement, parameters, plan };
-    let outcome = timeout_at(plan.deadline, reading.run()).await;
+    let mut reading = Reading { connection, memory, question, purpose: Purpose::Run };
+    let outcome = timeout_at(question.plan.deadline, Box::pin(reading.run())).await;
     // Outside the deadline: rows that were read in time are not lost to the tidying up.
-    if matches!(&outcome, Ok(Ok(raw)) if raw.stopped.is_some()) {
+    if matches!(&outcome, Ok(Ok(End::Ran(ran))) if ran.raw.stopped.is_some()) {
         connection.stop().await;
     }
-    connection.end(guard, outcome, began).await
+    match connection.end(guard, outcome, began).await? {
+        End::Ran(ran) => Ok(Read::Ran(Box::new(ran))),
+        End::Refused(refusal) => Ok(Read::Refused(refusal)),
+        End::Clear(_) => Err(ReadError::out_of_turn()),
+    }
+}
+
+/// Judges a statement, and no more: it does not run.
+pub async fn judge(
+    connection: &mut Connection,
+    memory: &Memory,
+    question: Question<'_>,
+) -> Result<Judged, ReadError> {
+    let began = Instant::now();
+    let guard = connection.begin()?;
+    let mut reading = Reading { connection, memory, question, purpose: Purpose::Judge };
+    let outcome = timeout_at(question.plan.deadline, Box::pin(reading.run())).await;
+    match connection.end(guard, outcome, began).await? {
+        End::Clear(clear) => Ok(Judged::Clear(clear)),
+        End::Refused(refusal) => Ok(Judged::Refused(refusal)),
+        End::Ran(_) => Err(ReadError::out_of_turn()),
+    }
 }
 
 struct Reading<'a> {
     connection: &'a mut Connection,
-    statement: &'a guard::Admitted,
-    parameters: &'a [Parameter],
-    plan: &'a ReadPlan,
+    memory: &'a Memory,
+    question: Question<'a>,
+    purpose: Purpose,
 }
 
-/// What the server makes of the statement before it runs.
-#[derive(Default)]
+/// What a statement is judged for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Run,
+    Judge,
+}
+
+/// How it ends, for either purpose.
+enum End {
+    Ran(Ran),
+    Clear(Clear),
+    Refused(Refusal),
+}
+
+/// What the server makes of a statement before it runs.
+#[derive(Debug, Default)]
 struct Described {
     parameter_types: Vec<u32>,
     columns: Vec<RawColumn>,
 }
 
-/// Whose part of a flight an error belongs to.
+/// A transaction in which the statement is parsed and judged, and waits.
+struct Waiting {
+    described: Described,
+    admitted: Clear,
+    gate: Option<Gate>,
+    lane: Lane,
+    /// The level of the server's log before trees were printed; none where it was left alone.
+    log_level: Option<String>,
+}
+
+/// An error of the server in a flight.
 enum Failure {
+    /// Of a query of ours.
     Ours(ServerError),
+    /// About the caller's statement.
     Theirs(ServerError),
 }
 
+/// How trying a statement once ended.
+enum Attempt {
+    Done(Box<End>),
+    /// Something was learned: it is worth another round.
+    Again,
+    /// What was judged is no longer what would run.
+    Changed,
+}
+
+impl Attempt {
+    fn done(end: End) -> Self {
+        Self::Done(Box::new(end))
+    }
+}
+
 impl Reading<'_> {
-    async fn run(&mut self) -> Result<Raw, ReadError> {
-        let began = Instant::now();
-        let timeout = settings::statement_timeout(self.plan.deadline);
-        match self.run_within(timeout).await? {
-            Ok(raw) => Ok(raw),
-            Err(failure) => {
-                // The server may have ended the connection along with the statement; its error says more.
-                let _ = self.connection.settle().await;
-                Err(match failure {
-                    Failure::Ours(error) | Failure::Theirs(error)
-                        if settings::is_timeout(&error, began.elapsed(), timeout) =>
-                    {
-                        ReadError::Deadline { after: began.elapsed() }
-                    }
-                    Failure::Theirs(error) => ReadError::Server(Box::new(self.in_callers_text(error))),
-                    Failure::Ours(error) => ReadError::Own(Box::new(error)),
-                })
+    async fn run(&mut self) -> Result<End, ReadError> {
+        if let Some(statement) = self.question.candidate.as_it_is() {
+            return self.show(&statement).await;
+        }
+        let mut changes = 0;
+        for _ in 0..MOST_ROUNDS {
+            match self.attempt().await? {
+                Attempt::Done(end) => return Ok(*end),
+                Attempt::Again => {}
+                Attempt::Changed if changes == MOST_CHANGES => return Err(ReadError::Unsettled),
+                Attempt::Changed => changes += 1,
             }
+        }
+        Err(ReadError::TooManyRounds)
+    }
+
+    async fn attempt(&mut self) -> Result<Attempt, ReadError> {
+        let known = self.memory.known();
+        let Some(parsing) = known.parsing.clone() else {
+            self.look_at_parsing().await?;
+            return Ok(Attempt::Again);
+        };
+        if let Some(refusal) = self.question.candidate.refused_for(&parsing.unsafe_types) {
+            return Ok(Attempt::done(End::Refused(refusal)));
+        }
+        match self.memory.lane_to_take() {
+            Lane::Function => self.by_body(known, &parsing).await,
+            lane @ (Lane::Quiet | Lane::Loud) => self.by_print(lane, known, &parsing).await,
         }
     }
 
-    async fn run_within(&mut self, timeout: Duration) -> Result<Result<Raw, Failure>, ReadError> {
-        let described = match self.describe(timeout).await? {
-            Err(Failure::Ours(error)) if self.connection.learn_from(&error) => {
-                self.connection.settle().await?;
-                self.describe(timeout).await?
-            }
-            outcome => outcome,
-        };
-        let described = match described {
-            Ok(described) => described,
-            Err(failure) => return Ok(Err(failure)),
-        };
+    /// Runs a judged statement, and ends the transaction.
+    async fn finish(&mut self, waiting: Waiting) -> Result<Attempt, ReadError> {
+        let Waiting { described, admitted, gate, lane, log_level } = waiting;
+        if self.purpose == Purpose::Judge {
+            self.connection.settle().await?;
+            return Ok(Attempt::done(End::Clear(admitted)));
+        }
         let texts = match self.parameter_texts(&described.parameter_types) {
             Ok(texts) => texts,
             Err(error) => {
@@ -123,108 +239,47 @@ impl Reading<'_> {
                 return Err(error);
             }
         };
-        let unknown =
-            types::unknown(described.columns.iter().map(|column| (column.type_oid, column.type_modifier)));
-        let flight = second_flight(&texts, &unknown).map_err(ReadError::unsendable)?;
-        self.connection.launch(flight).await?;
-        self.collect(described.columns, &unknown).await
+        let columns = with_domains(described.columns, &admitted.columns);
+        let second = running::Second { texts, columns, gate, lane: Some(lane), log_level };
+        match self.second_flight(second).await? {
+            running::Outcome::Ran(raw) => {
+                let ran = Ran { raw, relations: admitted.relations, lane: Some(lane) };
+                Ok(Attempt::done(End::Ran(ran)))
+            }
+            running::Outcome::Stale => {
+                self.memory.forget(&admitted.relied_on);
+                Ok(Attempt::Changed)
+            }
+            running::Outcome::Replanned => Ok(Attempt::Changed),
+        }
     }
 
-    /// The first flight.
-    async fn describe(&mut self, timeout: Duration) -> Result<Result<Described, Failure>, ReadError> {
-        let connection = &mut *self.connection;
-        let settings = connection.settings(timeout, self.plan.search_path.as_ref());
-        let flight = first_flight(&settings, self.statement.text()).map_err(ReadError::unsendable)?;
-        connection.set_rows(Rows::Discard);
-        connection.launch(flight).await?;
-
-        let mut described = Described::default();
-        // Of ours are two: BEGIN and the settings.
-        let mut done = 0;
-        loop {
-            match connection.next().await? {
-                Event::Message(Message::CommandComplete(_)) => done += 1,
-                Event::Message(Message::ParameterDescription(body)) => {
-                    described.parameter_types = parameter_types(&body)?;
-                }
-                Event::Message(Message::RowDescription(body)) => described.columns = columns(&body)?,
-                Event::Message(Message::ReadyForQuery(_)) => return Ok(Ok(described)),
-                Event::Message(Message::ErrorResponse(body)) => {
-                    let error = ServerError::parse(body.fields());
-                    return Ok(Err(if done < 2 { Failure::Ours(error) } else { Failure::Theirs(error) }));
-                }
-                Event::Message(Message::ParseComplete | Message::BindComplete | Message::NoData) => {}
-                Event::Row(_) | Event::Message(_) => return Err(ReadError::out_of_turn()),
+    /// Tells the server's error from ours and from time that ran out.
+    fn error(&self, failure: Failure, position: impl Fn(usize) -> Option<usize>, began: Instant) -> ReadError {
+        let (Failure::Ours(error) | Failure::Theirs(error)) = &failure;
+        let timeout = settings::statement_timeout_at(self.question.plan.deadline, began);
+        if settings::is_timeout(error, began.elapsed(), timeout) {
+            return ReadError::Deadline { after: began.elapsed() };
+        }
+        match failure {
+            Failure::Ours(error) => ReadError::Own(Box::new(error)),
+            Failure::Theirs(mut error) => {
+                error.position = error.position.and_then(position);
+                ReadError::Server(Box::new(error))
             }
         }
     }
 
-    /// Reads what the second flight brings, to its end or until enough was read.
-    async fn collect(
-        &mut self,
-        columns: Vec<RawColumn>,
-        unknown: &[(u32, i32)],
-    ) -> Result<Result<Raw, Failure>, ReadError> {
-        let mut facts = if unknown.is_empty() { Some(TypeBook::default()) } else { None };
-        self.connection.set_rows(Rows::Keep(if facts.is_some() { self.plan.keep } else { MAX_FACT }));
-        let mut bound = false;
-        let mut fact_rows = Vec::new();
-        let mut rows = Vec::new();
-        let mut bytes = 0;
-        let mut command_tag = String::new();
-        let mut stopped = None;
-        loop {
-            match self.connection.next().await? {
-                Event::Row(row) if facts.is_none() => fact_rows.push(row.into_iter().map(own_text).collect()),
-                Event::Row(row) => {
-                    // Only a row that finds no room tells that there are more.
-                    if rows.len() >= self.plan.row_limit {
-                        stopped = Some(Stopped::Rows);
-                        break;
-                    }
-                    if bytes > self.plan.raw_byte_budget {
-                        stopped = Some(Stopped::Bytes);
-                        break;
-                    }
-                    bytes += row.iter().map(|value| cost(value.as_ref())).sum::<usize>();
-                    rows.push(row);
-                }
-                Event::Message(Message::CommandComplete(_)) if facts.is_none() => {
-                    facts = Some(types::parse_facts(std::mem::take(&mut fact_rows)));
-                    self.connection.set_rows(Rows::Keep(self.plan.keep));
-                }
-                Event::Message(Message::CommandComplete(body)) => {
-                    body.tag().unwrap_or_default().clone_into(&mut command_tag);
-                }
-                Event::Message(Message::BindComplete) => bound = true,
-                Event::Message(Message::ParseComplete | Message::CloseComplete) => {}
-                Event::Message(Message::ReadyForQuery(_)) => {
-                    self.connection.settle().await?;
-                    break;
-                }
-                Event::Message(Message::ErrorResponse(body)) => {
-                    let error = ServerError::parse(body.fields());
-                    let ours = bound && facts.is_none();
-                    return Ok(Err(if ours { Failure::Ours(error) } else { Failure::Theirs(error) }));
-                }
-                Event::Message(_) => return Err(ReadError::out_of_turn()),
-            }
+    fn parameter_texts(&self, types: &[u32]) -> Result<Vec<Option<Cow<'static, str>>>, ReadError> {
+        let parameters = self.question.parameters;
+        if types.len() != parameters.len() {
+            return Err(ReadError::ParameterCount { given: parameters.len(), wanted: types.len() });
         }
-        let notices = self.connection.take_notices();
-        Ok(Ok(Raw { columns, rows, stopped, command_tag, notices, type_facts: facts.unwrap_or_default() }))
-    }
-
-    fn in_callers_text(&self, mut error: ServerError) -> ServerError {
-        error.position = error.position.and_then(|position| self.statement.caller_position(position));
-        error
-    }
-
-    fn parameter_texts(&self, types: &[u32]) -> Result<Vec<Option<Cow<'_, str>>>, ReadError> {
-        if types.len() != self.parameters.len() {
-            return Err(ReadError::ParameterCount { given: self.parameters.len(), wanted: types.len() });
-        }
-        let texts: Vec<_> =
-            self.parameters.iter().zip(types).map(|(parameter, &oid)| parameter.text(oid)).collect();
+        let texts: Vec<Option<Cow<'static, str>>> = parameters
+            .iter()
+            .zip(types)
+            .map(|(parameter, &oid)| parameter.text(oid).map(|text| Cow::Owned(text.into_owned())))
+            .collect();
         match texts.iter().position(|text| text.as_ref().is_some_and(|text| text.contains('\0'))) {
             Some(index) => Err(ReadError::ParameterNul { number: index + 1 }),
             None => Ok(texts),
@@ -232,52 +287,13 @@ impl Reading<'_> {
     }
 }
 
-fn first_flight(settings: &Settings, statement: &str) -> io::Result<Flight> {
-    let mut flight = Flight::default();
-    flight.run(BEGIN, &[])?.run(settings.sql, &settings.parameters())?.parse(statement)?.describe()?.sync();
-    Ok(flight)
-}
-
-/// Binds the caller's portal first: our query about types takes the unnamed statement's place, and the
-/// portal lives on. It is asked before the portal runs, because an error or a cancel would end both.
-fn second_flight(texts: &[Option<Cow<'_, str>>], unknown: &[(u32, i32)]) -> io::Result<Flight> {
-    let mut flight = Flight::default();
-    flight.bind("", &texts.iter().map(Option::as_deref).collect::<Vec<_>>())?;
-    if !unknown.is_empty() {
-        let [oids, modifiers] = types::facts_parameters(unknown);
-        flight
-            .parse(FACTS_SQL)?
-            .bind(FACTS_PORTAL, &[Some(&oids), Some(&modifiers)])?
-            .execute(FACTS_PORTAL)?
-            .close(FACTS_PORTAL)?;
+/// The columns with the types that the tree gives them: the protocol describes a domain as its base type.
+fn with_domains(mut columns: Vec<RawColumn>, types: &[ColumnType]) -> Vec<RawColumn> {
+    if columns.len() == types.len() {
+        for (column, known) in columns.iter_mut().zip(types) {
+            column.type_oid = known.oid.0;
+            column.type_modifier = known.modifier;
+        }
     }
-    flight.execute("")?.sync().rollback()?;
-    Ok(flight)
-}
-
-fn cost(value: Option<&RawValue>) -> usize {
-    VALUE_COST + value.map_or(0, |value| value.bytes.len())
-}
-
-fn own_text(value: Option<RawValue>) -> Option<String> {
-    value.map(|value| String::from_utf8_lossy(&value.bytes).into_owned())
-}
-
-fn parameter_types(body: &ParameterDescriptionBody) -> Result<Vec<u32>, ReadError> {
-    body.parameters().collect().map_err(|error| ReadError::Protocol { reason: error.to_string() })
-}
-
-fn columns(body: &RowDescriptionBody) -> Result<Vec<RawColumn>, ReadError> {
-    body.fields()
-        .map(|field| {
-            Ok(RawColumn {
-                name: field.name().to_owned(),
-                type_oid: field.type_oid(),
-                type_modifier: field.type_modifier(),
-                table_oid: field.table_oid(),
-                column_number: field.column_id(),
-            })
-        })
-        .collect()
-        .map_err(|error| ReadError::Protocol { reason: error.to_string() })
+    columns
 }

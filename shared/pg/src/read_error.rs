@@ -79,6 +79,30 @@ pub enum ReadError {
         /// What was wrong.
         reason: String,
     },
+    /// A version of PostgreSQL whose trees nobody here has seen.
+    #[error("PostgreSQL {0} is not one of the versions 14 to 18 whose statements can be judged")]
+    UnknownMajor(u32),
+    /// The server does not tell this login what a statement resolves to.
+    #[error("this database login cannot have statements resolved, so that they cannot be judged")]
+    NoLane {
+        /// The server's major version, which decides what grant helps.
+        major: u32,
+    },
+    /// Not exactly one tree arrived, or something that looks like one.
+    #[error("the server did not say once and clearly what the statement resolves to")]
+    NotOneTree,
+    /// A tree beyond all bounds.
+    #[error("what the statement resolves to is larger than {limit} bytes")]
+    TreeTooLarge {
+        /// The bound.
+        limit: usize,
+    },
+    /// The catalog was asked again and again.
+    #[error("the statement reaches more of the catalog than can be followed")]
+    TooManyRounds,
+    /// The catalog changed again and again.
+    #[error("what the statement uses changed while it was judged")]
+    Unsettled,
     /// The connection was left in the middle of an earlier statement.
     #[error("the connection cannot be used again")]
     Unusable,
@@ -98,6 +122,12 @@ impl ReadError {
             Self::Lost { .. } => "connection_lost",
             Self::Protocol { .. } => "protocol",
             Self::Unusable => "connection_unusable",
+            Self::UnknownMajor(_) => "unknown_major",
+            Self::NoLane { .. } => "no_lane",
+            Self::NotOneTree => "not_one_tree",
+            Self::TreeTooLarge { .. } => "tree_too_large",
+            Self::TooManyRounds => "too_many_rounds",
+            Self::Unsettled => "unsettled",
         }
     }
 

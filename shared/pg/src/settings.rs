@@ -11,6 +11,9 @@ use crate::server_error::ServerError;
 /// Opens every transaction.
 pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
 
+/// The same where what a statement resolves to must first be written down.
+pub(crate) const BEGIN_WRITING: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+
 /// The settings that every major knows. The first ten decide the text that the server prints and reads, and what it
 /// remarks besides; a role or a database may have set them otherwise. Written out, because a loop over a list of
 /// names costs the server twice the time.
@@ -82,7 +85,12 @@ pub(crate) struct Settings {
 
 /// The time the server gets for one statement that must end by `deadline`.
 pub(crate) fn statement_timeout(deadline: Instant) -> Duration {
-    let left = deadline.saturating_duration_since(Instant::now());
+    statement_timeout_at(deadline, Instant::now())
+}
+
+/// The same for a flight that began earlier.
+pub(crate) fn statement_timeout_at(deadline: Instant, began: Instant) -> Duration {
+    let left = deadline.saturating_duration_since(began);
     left.saturating_sub(HEAD_START).max(left / 2).max(Duration::from_millis(1))
 }
 

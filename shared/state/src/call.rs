@@ -2,25 +2,27 @@
 
 mod preview;
 mod scan;
+mod store;
 
 use std::io::{self, Write};
 use std::time::SystemTime;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tokio::sync::mpsc::UnboundedSender;
 
 pub use preview::preview;
+pub(crate) use store::store;
 
 /// One use of a tool. It holds no value of the caller's or the database's.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallRecord {
     /// A UUID, unique to this call.
     pub id: String,
     /// When it began; written in UTC, as RFC 3339.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "rfc3339", deserialize_with = "from_rfc3339")]
     pub at: SystemTime,
     /// The caller's workspace.
     pub workspace: String,
@@ -74,7 +76,7 @@ pub struct CallRecord {
 }
 
 /// What became of a call's statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
     /// There was no statement to judge.
@@ -113,8 +115,8 @@ impl Journal {
 }
 
 /// One write, so that lines of several threads and processes do not mix.
-fn write_line(out: &mut impl Write, record: &CallRecord) -> io::Result<()> {
-    let mut line = serde_json::to_vec(record)?;
+pub(crate) fn write_line(out: &mut impl Write, line: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(line)?;
     line.push(b'\n');
     out.write_all(&line)?;
     out.flush()
@@ -123,6 +125,11 @@ fn write_line(out: &mut impl Write, record: &CallRecord) -> io::Result<()> {
 fn rfc3339<S: Serializer>(at: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
     let text = OffsetDateTime::from(*at).format(&Rfc3339).map_err(serde::ser::Error::custom)?;
     serializer.serialize_str(&text)
+}
+
+fn from_rfc3339<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SystemTime, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    OffsetDateTime::parse(&text, &Rfc3339).map(SystemTime::from).map_err(serde::de::Error::custom)
 }
 
 #[cfg(test)]
@@ -200,6 +207,7 @@ mod tests {
         let contract = "id, at, workspace, flow, node, caller, tool, pin, pinVersion, sqlHash, lane, effect, code, rowsReturned, tablesRead, bytes, elapsedMs, page, freeSqlWithPin, preview";
         assert_eq!(keys, contract.split(", ").collect::<Vec<_>>());
         assert_eq!(json["effect"], "refused");
+        assert_eq!(serde_json::from_value::<CallRecord>(json).unwrap(), full, "and reads back");
     }
 
     #[test]

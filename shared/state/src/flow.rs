@@ -114,9 +114,14 @@ pub enum RowFormat {
 }
 
 impl Flow {
-    /// Reads a document of at most 2 MB. Every problem is reported, each with its path.
+    /// Reads a document of at most 2.5 MB. Every problem is reported, each with its path.
     pub fn from_json(text: &str) -> Result<Self, FlowProblems> {
         read::flow(text)
+    }
+
+    /// Reads a document that was taken once, and that the database has since spelt out in more bytes.
+    pub(crate) fn from_stored(text: &str) -> Result<Self, FlowProblems> {
+        read::stored(text)
     }
 
     /// The document that reads back to this flow: keys in fixed order, what is not set left out.
@@ -136,6 +141,11 @@ impl FlowKind {
     /// The document's word.
     pub fn as_str(self) -> &'static str {
         word(&Self::ALL, self)
+    }
+
+    /// The kind of this word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind)
     }
 }
 

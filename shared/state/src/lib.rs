@@ -1,13 +1,27 @@
 #![doc = include_str!("../README.md")]
 
+mod audit;
+mod cache;
 mod call;
 mod control;
 mod flow;
 mod keys;
 mod secrets;
 
+#[cfg(feature = "aws")]
+pub use audit::Queue;
+pub use audit::{
+    Actor, AuditEntry, AuditEvent, AuditFilter, AuditHead, AuditKey, AuditPage, Auditor, BadEvent, ChangeKind,
+    Drained, EventSink, Finding, Lines, SinkError, Verification,
+};
+pub use cache::{
+    Cache, CacheError, CacheTarget, CacheTargetError, Caps, EntryKey, Life, Place, Seat, Unavailable,
+};
 pub use call::{CallRecord, Effect, Journal, preview};
-pub use control::{Admission, Caller, Control, ControlError, Credential, FlowStage, LiveFlow, NewKey};
+pub use control::{
+    Admission, Caller, Control, ControlError, Credential, CredentialRecord, Deletion, FlowStage, FlowSummary,
+    Identity, KeyRecord, LiveFlow, NewKey, Publication, Removal, Saving, StoredFlow, Versions,
+};
 pub use flow::{
     Actions, CredentialId, Flow, FlowId, FlowKind, FlowProblems, FunctionName, Limits, NameError, Node,
     NodeId, Problem, QualifiedName, RelationName, RowFormat, quote_identifier,

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use guard::{RowLimit, Rules, Verdict};
+use guard::{RowLimit, Rules};
 use pg::types::{FACTS_SQL, TypeBook, facts_parameters, parse_facts, unknown};
 use pg::values::{Column, Cut, Fit, Page, PageBuilder, PageLimits, RowFormat};
-use pg::{Ask, ConnectOptions, Connection, ReadPlan, SearchPath, Target};
+use pg::{Ask, ConnectOptions, Connection, Memory, Question, Read, ReadPlan, SearchPath, Target};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -21,7 +21,10 @@ pub(super) struct Reading {
 }
 
 /// A connection of pinguard's.
-pub(super) struct Reader(Connection);
+pub(super) struct Reader {
+    connection: Connection,
+    memory: Memory,
+}
 
 /// Reads on a connection of its own.
 pub(super) async fn read(url: &str, sql: &str) -> Reading {
@@ -31,7 +34,8 @@ pub(super) async fn read(url: &str, sql: &str) -> Reading {
 impl Reader {
     pub(super) async fn open(url: &str) -> Self {
         let options = ConnectOptions { connect_timeout: PATIENCE, deadline: Instant::now() + PATIENCE };
-        Self(Connection::open(&Target::parse(url).unwrap(), options).await.unwrap())
+        let connection = Connection::open(&Target::parse(url).unwrap(), options).await.unwrap();
+        Self { connection, memory: Memory::default() }
     }
 
     pub(super) async fn read(&mut self, sql: &str) -> Reading {
@@ -47,10 +51,8 @@ impl Reader {
     /// The names of the columns' types, and the page.
     pub(super) async fn page(&mut self, sql: &str, format: RowFormat) -> (Vec<String>, Page) {
         let rules = Rules::open(RowLimit::new(ROWS));
-        let statement = match guard::check(sql, &rules) {
-            Verdict::Admitted(statement) => statement,
-            Verdict::Refused(refusal) => panic!("{sql} is refused: {refusal:?}"),
-        };
+        let candidate = guard::candidate(sql, &rules)
+            .unwrap_or_else(|refusal| panic!("{sql} is refused: {refusal:?}"));
         let plan = ReadPlan {
             search_path: None,
             deadline: Instant::now() + PATIENCE,
@@ -58,9 +60,12 @@ impl Reader {
             raw_byte_budget: 1 << 24,
             keep: 4 * Cut::default().0,
         };
-        let raw = pg::read(&mut self.0, &statement, &[], &plan)
-            .await
-            .unwrap_or_else(|error| panic!("{sql} fails: {error}"));
+        let question = Question { candidate: &candidate, rules: &rules, parameters: &[], plan: &plan };
+        let raw = match pg::read(&mut self.connection, &self.memory, question).await {
+            Ok(Read::Ran(ran)) => ran.raw,
+            Ok(Read::Refused(refusal)) => panic!("{sql} is refused: {refusal:?}"),
+            Err(error) => panic!("{sql} fails: {error}"),
+        };
         let columns: Vec<Column> = (raw.columns.iter())
             .map(|column| Column {
                 name: column.name.clone(),
@@ -80,6 +85,6 @@ impl Reader {
         let parameters = facts_parameters(&unknown(types.iter().copied())).map(Some).to_vec();
         let ask = Ask { sql: FACTS_SQL, parameters };
         let deadline = Instant::now() + PATIENCE;
-        parse_facts(self.0.catalog(&[ask], path, deadline).await.unwrap().remove(0))
+        parse_facts(self.connection.catalog(&[ask], path, deadline).await.unwrap().remove(0))
     }
 }

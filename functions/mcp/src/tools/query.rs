@@ -102,6 +102,15 @@ pub(super) fn listed(scope: &Scope) -> Listed {
     }
 }
 
+/// How the description of a node with a selection ends.
+pub(super) fn selection(lines: &[String]) -> String {
+    if lines.is_empty() {
+        return " None of the selected tables and views exists any more, so nothing can be queried."
+            .to_owned();
+    }
+    format!(" Only these relations can be queried.\n{}", lines.join("\n"))
+}
+
 /// A call's arguments, read.
 struct Asked<'a> {
     ask: Ask<'a>,
@@ -113,11 +122,12 @@ pub(super) async fn call(given: &JsonObject, work: &Work<'_>) -> Result<Value, F
     let Asked { ask, seconds, lowered } = read(given, work)?;
     work.report(|report| report.sql = Some(ask.sql.to_owned()));
     let deadline = work.deadline(seconds);
-    let open = async || work.open(deadline).await;
+    let open = async || work.reach(deadline).await;
     let mut answer = analyst::query::ask(&ask, &work.scope, deadline, open).await?;
     work.report(|report| {
         report.rows = answer.row_count as u64;
         report.bytes = answer.bytes as u64;
+        report.tables = Some(answer.tables.clone());
     });
     answer.notes.extend(lowered);
     Work::json(&answer)

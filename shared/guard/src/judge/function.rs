@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use pg_query::ParserOptions;
+
 use super::relation::is_among;
 use super::{Json, Judgement, Object, Origin, Reads};
 use crate::builtin::{self, Ruling};
@@ -16,7 +18,7 @@ impl Judgement<'_> {
             let ruling = builtin::function(oid, self.major);
             return self.builtin(oid, ruling, origin);
         }
-        let Some(fact) = self.facts.functions.get(&oid).cloned() else { return };
+        let Some(fact) = self.facts.function(oid) else { return };
         if oid.is_initial() {
             return self.initial(&fact, origin);
         }
@@ -35,12 +37,36 @@ impl Judgement<'_> {
         }
     }
 
+    /// A function that runs inside an aggregate of a listed extension. Those of the same extension are called there alone, so
+    /// that nobody minded how they are declared.
+    pub(super) fn part(&mut self, oid: Oid, extension: &str, origin: &Arc<Origin>) {
+        match self.facts.function(oid) {
+            Some(fact) if fact.extension.as_deref() == Some(extension) && !extension::is_refused(&fact) => {
+                self.body_of_extension(&fact, &origin.inside(format!("function `{}`", fact.name)));
+            }
+            _ => self.support(oid, origin),
+        }
+    }
+
+    /// A function that the body of a listed extension's function finds by a name. What a superuser installed with an extension
+    /// is no trap: argument types in such a body are the author's, and lead where the author meant them to.
+    pub(super) fn found(&mut self, oid: Oid, origin: &Arc<Origin>) {
+        let Some(fact) = self.facts.function(oid) else { return };
+        match &fact.extension {
+            Some(extension) if extension::is_listed(extension) => {
+                self.body_of_extension(&fact, &origin.inside(format!("function `{}`", fact.name)));
+            }
+            Some(_) => {}
+            None => self.function(oid, origin),
+        }
+    }
+
     pub(super) fn operator(&mut self, oid: Oid, origin: &Arc<Origin>) {
         // Operators that PostgreSQL brings run functions of its own, none of which reaches outside their arguments.
         if oid.is_pinned() {
             return;
         }
-        let Some(fact) = self.facts.operators.get(&oid).cloned() else { return };
+        let Some(fact) = self.facts.operator(oid) else { return };
         fact.functions.iter().for_each(|function| self.reach(Object::Support(*function), origin));
         fact.stand_ins.iter().for_each(|operator| self.reach(Object::Operator(*operator), origin));
     }
@@ -84,17 +110,26 @@ impl Judgement<'_> {
     fn of_extension(&mut self, fact: &FunctionFact, extension: &str, origin: &Arc<Origin>) {
         let sight = if self.is_limited(origin) { Sight::Selected } else { Sight::Everything };
         if extension::runs(extension, fact, sight) {
-            let within = origin.inside(format!("function `{}`", fact.name));
-            if fact.language == "sql" && fact.sql_body.is_none() && fact.aggregate.is_none() {
-                self.extension_source(&fact.source, &within);
-            }
-            self.parts(fact, &within);
+            self.body_of_extension(fact, &origin.inside(format!("function `{}`", fact.name)));
         } else if !self.is_allowed(fact) {
             let message = format!(
                 "`{}` of the extension `{extension}` is not on the list of functions that run",
                 fact.name
             );
             self.finding(Code::ExtensionFunction, message, ALLOW, origin);
+        }
+    }
+
+    /// Its author is trusted, but whoever can make functions and operators of the names in it may have them found in place of
+    /// those that the author meant.
+    fn body_of_extension(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
+        if fact.aggregate.is_some() {
+            return self.parts(fact, within);
+        }
+        match (fact.language.as_str(), &fact.sql_body) {
+            ("sql", None) => self.extension_source(&fact.source, ParserOptions::DEFAULT, fact, within),
+            ("plpgsql", _) => self.extension_plpgsql(fact, within),
+            _ => {}
         }
     }
 
@@ -162,15 +197,20 @@ impl Judgement<'_> {
     }
 
     /// Arguments and results become values of these types, by checks and casts that a call's tree need not show.
-    fn signature(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
+    pub(super) fn signature(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
         fact.types.iter().for_each(|oid| self.reach(Object::Type(*oid, Json::No), within));
     }
 
     /// What an aggregate is made of.
     fn parts(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
         let Some(aggregate) = &fact.aggregate else { return };
+        let listed = fact.extension.as_ref().filter(|extension| extension::is_listed(extension));
         for function in &aggregate.functions {
-            self.reach(Object::Support(*function), within);
+            let object = match listed {
+                Some(extension) => Object::Part(*function, extension.clone()),
+                None => Object::Support(*function),
+            };
+            self.reach(object, within);
         }
         for operator in &aggregate.operators {
             self.reach(Object::Operator(*operator), within);

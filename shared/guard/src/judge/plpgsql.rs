@@ -35,6 +35,35 @@ impl Judgement<'_> {
         }
     }
 
+    /// The body of a listed extension's function: only the names in its expressions and statements count.
+    pub(super) fn extension_plpgsql(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
+        match parse::plpgsql(&declaration(fact)) {
+            Some(body) => self.extension_names(&body, fact, within),
+            None => self.unreadable_body(within),
+        }
+    }
+
+    fn extension_names(&mut self, value: &Value, fact: &FunctionFact, within: &Arc<Origin>) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.extension_names(item, fact, within)),
+            Value::Object(node) => {
+                for (kind, fields) in node {
+                    match (kind.as_str(), fields) {
+                        ("PLpgSQL_expr", Value::Object(fields)) => match expression(fields) {
+                            Some((query, mode)) => self.extension_source(query, mode, fact, within),
+                            None => self.unreadable_body(within),
+                        },
+                        ("PLpgSQL_stmt_dynexecute" | "PLpgSQL_stmt_dynfors" | "dynquery", _) => {
+                            self.plpgsql_unlisted("dynamic SQL", within);
+                        }
+                        _ => self.extension_names(fields, fact, within),
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
     fn plpgsql(&mut self, value: &Value, within: &Arc<Origin>) {
         match value {
             Value::Array(items) => items.iter().for_each(|item| self.plpgsql(item, within)),
@@ -72,18 +101,9 @@ impl Judgement<'_> {
     }
 
     fn plpgsql_expression(&mut self, fields: &Map<String, Value>, within: &Arc<Origin>) {
-        let query = fields.get("query").and_then(Value::as_str);
-        let mode = fields.get("parseMode").and_then(Value::as_u64);
-        let mode = match mode {
-            Some(2) => ParserOptions::PLPGSQL_EXPR,
-            Some(3) => ParserOptions::PLPGSQL_ASSIGN1,
-            Some(4) => ParserOptions::PLPGSQL_ASSIGN2,
-            Some(5) => ParserOptions::PLPGSQL_ASSIGN3,
-            _ => return self.unreadable_body(within),
-        };
-        match query {
-            Some(query) => self.sql_text(query, mode, within),
-            None => self.unreadable_body(within),
+        match expression(fields) {
+            Some((_, ParserOptions::DEFAULT)) | None => self.unreadable_body(within),
+            Some((query, mode)) => self.sql_text(query, mode, within),
         }
     }
 
@@ -92,6 +112,19 @@ impl Judgement<'_> {
         let message = format!("a function's body does more than compute on its arguments: {what}");
         self.finding(Code::UserFunction, message, super::function::ALLOW, within);
     }
+}
+
+/// The text of an expression or statement, and how PL/pgSQL has it parsed.
+fn expression(fields: &Map<String, Value>) -> Option<(&str, ParserOptions)> {
+    let mode = match fields.get("parseMode")?.as_u64()? {
+        0 => ParserOptions::DEFAULT,
+        2 => ParserOptions::PLPGSQL_EXPR,
+        3 => ParserOptions::PLPGSQL_ASSIGN1,
+        4 => ParserOptions::PLPGSQL_ASSIGN2,
+        5 => ParserOptions::PLPGSQL_ASSIGN3,
+        _ => return None,
+    };
+    Some((fields.get("query")?.as_str()?, mode))
 }
 
 /// The function as its parser wants it. Types do not matter for what the body does: every name in it is looked at by itself.

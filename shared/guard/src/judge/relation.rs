@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::simplified::Leaves;
 use super::{Judgement, Object, Origin, Reads};
 use crate::builtin;
 use crate::facts::{ObjectName, Oid, RelationFact, RelationKind};
@@ -12,7 +13,7 @@ use crate::verdict::{Code, Finding};
 impl Judgement<'_> {
     /// A relation that the statement itself names.
     pub(super) fn named_relation(&mut self, oid: Oid, origin: &Arc<Origin>) {
-        let Some(fact) = self.facts.relations.get(&oid).cloned() else { return };
+        let Some(fact) = self.facts.relation(oid) else { return };
         self.named.insert(fact.name.clone());
         if let Selection::Only(selected) = &self.rules.selection
             && !is_among(&fact.name, selected)
@@ -25,7 +26,7 @@ impl Judgement<'_> {
 
     /// A relation that is read on behalf of another.
     pub(super) fn inner_relation(&mut self, oid: Oid, origin: &Arc<Origin>) {
-        if let Some(fact) = self.facts.relations.get(&oid).cloned() {
+        if let Some(fact) = self.facts.relation(oid) {
             self.relation(oid, &fact, origin);
         }
     }
@@ -51,11 +52,11 @@ impl Judgement<'_> {
             let help = "the owner of the node can allow a foreign table of postgres_fdw by name";
             return self.finding(Code::ForeignTable, message, help, origin);
         }
-        for (expressions, reads) in [(&fact.runs, Reads::InnerRelations), (&fact.folds, Reads::Nothing)] {
-            for expression in expressions {
-                let within = Origin::relation(&expression.owner);
-                self.tree(&expression.tree, &within, reads);
-            }
+        for expression in &fact.runs {
+            self.tree(&expression.tree, &Origin::relation(&expression.owner), Reads::InnerRelations);
+        }
+        for expression in &fact.folds {
+            self.simplified_tree(&expression.tree, Leaves::Columns, &Origin::relation(&expression.owner));
         }
         let within = Origin::relation(&format!("the children of `{}`", fact.name));
         for child in &fact.children {

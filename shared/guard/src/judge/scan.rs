@@ -1,15 +1,23 @@
 //! One pass over a tree: what of it runs, and what may not stand in it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Json, Judgement, Object, Origin, Reads, UsedBy};
+use super::{Given, Json, Judgement, Object, Origin, Reads, UsedBy};
 use crate::builtin;
 use crate::facts::{Major, Oid};
-use crate::tree::{Node, NodeKind, Role, Tree, Value};
+use crate::tree::{Node, NodeId, NodeKind, Role, Tree, Value};
 use crate::verdict::Code;
 
 impl Judgement<'_> {
-    pub(super) fn scan(&mut self, tree: &Tree<'_>, origin: &Arc<Origin>, reads: Reads) {
+    /// Calls that are only simplified are those of `simplified`.
+    pub(super) fn scan(
+        &mut self,
+        tree: &Tree<'_>,
+        origin: &Arc<Origin>,
+        reads: Reads,
+        simplified: &HashMap<NodeId, Given>,
+    ) {
         let json = if tree.nodes().any(writes_json) { Json::Yes } else { Json::No };
         let exempt = text_search_names(tree);
         for node in tree.nodes() {
@@ -18,6 +26,12 @@ impl Judgement<'_> {
                     Role::Plain => {}
                     Role::Function if name == "funcid" && is_setting(node, self.major) => {
                         self.setting(node, origin);
+                    }
+                    Role::Function
+                        if name == "funcid"
+                            && let Some(given) = simplified.get(&node.id()) =>
+                    {
+                        self.each(node, value, origin, |oid| Object::Simplified(oid, *given));
                     }
                     // The handlers that PostgreSQL brings take internal arguments.
                     Role::Function if name == "tsmhandler" => self.each(node, value, origin, Object::Support),

@@ -7,7 +7,8 @@ use pg_query::ParserOptions;
 use serde_json::{Map, Value};
 
 use super::scan::setting_is_told;
-use super::{Judgement, Object, Origin, Overloads, UsedBy};
+use super::{Given, Judgement, Object, Origin, Overloads, UsedBy};
+use crate::facts::FunctionFact;
 use crate::parse;
 use crate::verdict::Code;
 
@@ -18,7 +19,23 @@ impl Judgement<'_> {
     }
 
     pub(super) fn sql_text(&mut self, source: &str, mode: ParserOptions, within: &Arc<Origin>) {
-        let Some(mentions) = Self::mentions(source, mode, within) else {
+        self.text(source, mode, None, within);
+    }
+
+    /// The body of an SQL function that is called on columns in an expression that is only simplified. A body that does more
+    /// than compute one value does not take the call's place, so each name in it that could be an argument's is.
+    pub(super) fn simplified_source(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
+        self.text(&fact.source, ParserOptions::DEFAULT, Some(&fact.argument_names), within);
+    }
+
+    fn text(
+        &mut self,
+        source: &str,
+        mode: ParserOptions,
+        columns: Option<&[String]>,
+        within: &Arc<Origin>,
+    ) {
+        let Some(mentions) = Self::mentions(source, mode, columns, within) else {
             return self.unreadable_body(within);
         };
         mentions.objects.into_iter().for_each(|object| self.reach(object, within));
@@ -29,29 +46,39 @@ impl Judgement<'_> {
         self.finding(Code::FunctionReads, what.message(), super::function::ALLOW, within);
     }
 
-    /// The body of a listed extension's function: its author is trusted, but whoever can make functions and operators of the
-    /// names in it may have them found in place of those that the author meant.
-    pub(super) fn extension_source(&mut self, source: &str, within: &Arc<Origin>) {
-        let mentions = Self::mentions(source, ParserOptions::DEFAULT, within);
+    /// A text of a listed extension's function. Where its arguments are of any type, so that the caller has a say in what is
+    /// found, all that is found must pass.
+    pub(super) fn extension_source(
+        &mut self,
+        source: &str,
+        mode: ParserOptions,
+        fact: &FunctionFact,
+        within: &Arc<Origin>,
+    ) {
+        let which = if takes_any_type(fact) { Overloads::Others } else { Overloads::Found };
+        let mentions = Self::mentions(source, mode, None, within);
         let Some(mentions) = mentions else { return self.unreadable_body(within) };
         for object in mentions.objects {
             match object {
-                Object::FunctionName(name, _) => {
-                    self.reach(Object::FunctionName(name, Overloads::Others), within);
-                }
+                Object::FunctionName(name, _) => self.reach(Object::FunctionName(name, which), within),
                 other => self.reach(other, within),
             }
         }
     }
 
-    fn mentions(source: &str, mode: ParserOptions, within: &Origin) -> Option<Mentions> {
+    fn mentions(
+        source: &str,
+        mode: ParserOptions,
+        columns: Option<&[String]>,
+        within: &Origin,
+    ) -> Option<Mentions> {
         // What the catalog gave cannot be shown whole, so names in it cannot be looked up.
         if source.contains(char::REPLACEMENT_CHARACTER) {
             return None;
         }
-        let by = within.by;
+        let (by, columns) = (within.by, columns.map(<[String]>::to_vec));
         parse::body(source, mode, move |tree| {
-            let mut mentions = Mentions { by, objects: vec![Object::Casts], beyond: Vec::new() };
+            let mut mentions = Mentions { by, columns, objects: vec![Object::Casts], beyond: Vec::new() };
             mentions.look(tree);
             mentions
         })
@@ -66,9 +93,19 @@ impl Judgement<'_> {
 /// Names are cut at 63 bytes, between characters. In another encoding than UTF-8 these are others.
 const CUT_BYTES: usize = 60;
 
+/// Pseudo-types that stand for types of the caller's choice.
+const ANY_TYPES: &[u32] =
+    &[2249, 2276, 2277, 2283, 2287, 2776, 3500, 3831, 4537, 4538, 5077, 5078, 5079, 5080];
+
+fn takes_any_type(fact: &FunctionFact) -> bool {
+    fact.types.iter().any(|oid| ANY_TYPES.contains(&oid.0))
+}
+
 /// What a body names.
 struct Mentions {
     by: UsedBy,
+    /// Names of the arguments, where those are columns and the body is simplified.
+    columns: Option<Vec<String>>,
     objects: Vec<Object>,
     beyond: Vec<Beyond>,
 }
@@ -156,8 +193,26 @@ impl Mentions {
             && first_literal(call).is_some_and(|setting| setting_is_told(setting, self.by))
         {
             self.objects.push(Object::FunctionName(name, Overloads::Others));
+        } else if let Some(given) = self.given(call) {
+            self.objects.push(Object::TypeName(name.clone()));
+            self.objects.push(Object::FunctionName(name, Overloads::Simplified(given)));
         } else {
             self.function(name);
+        }
+    }
+
+    /// On what a call stands that is only simplified, as for calls in a tree; none where it counts as made. What an argument
+    /// becomes by a cast or another call is not known here.
+    fn given(&self, call: &Map<String, Value>) -> Option<Given> {
+        let names = self.columns.as_ref()?;
+        let arguments = call.get("args")?.as_array()?;
+        let (columns, others): (Vec<_>, Vec<_>) =
+            arguments.iter().partition(|argument| is_argument(argument, names));
+        let constant = |value: &&Value| value.pointer("/node/AConst/isnull") == Some(&Value::Bool(false));
+        match (columns.is_empty(), others.is_empty()) {
+            (true, _) => None,
+            (false, true) => Some(Given::Columns),
+            (false, false) => others.iter().all(constant).then_some(Given::ConstantsToo),
         }
     }
 
@@ -201,6 +256,19 @@ fn names(list: Option<&Value>) -> impl Iterator<Item = String> {
     items.iter().filter_map(|item| Some(item.pointer("/node/String/sval")?.as_str()?.to_owned()))
 }
 
+/// Whether it is an argument of the function as it is: `$1`, or its name, maybe under a collation.
+fn is_argument(value: &Value, names: &[String]) -> bool {
+    if let Some(collated) = value.pointer("/node/CollateClause/arg") {
+        return is_argument(collated, names);
+    }
+    let fields = value.pointer("/node/ColumnRef/fields");
+    let named = fields.and_then(Value::as_array).is_some_and(|fields| match fields.as_slice() {
+        [field] => field.pointer("/node/String/sval").and_then(Value::as_str).is_some_and(|name| names.iter().any(|known| known == name)),
+        _ => false,
+    });
+    named || value.pointer("/node/ParamRef").is_some()
+}
+
 /// The first argument of a call, where it is a string and nothing else.
 fn first_literal(call: &Map<String, Value>) -> Option<&str> {
     call.get("args")?.get(0)?.pointer("/node/AConst/val/Sval/sval")?.as_str()
@@ -230,7 +298,7 @@ mod tests {
     /// What a body names, as `function name`, `type name`, `operator name`, and what it does besides.
     fn named(source: &str) -> Vec<String> {
         let within = Origin::statement();
-        let Some(mentions) = Judgement::mentions(source, ParserOptions::DEFAULT, &within) else {
+        let Some(mentions) = Judgement::mentions(source, ParserOptions::DEFAULT, None, &within) else {
             return vec!["unreadable".to_owned()];
         };
         let mut named: Vec<String> = mentions

@@ -18,7 +18,7 @@ impl Judgement<'_> {
         if oid.is_pinned() {
             return;
         }
-        let Some(fact) = self.facts.types.get(&oid).cloned() else { return };
+        let Some(fact) = self.facts.type_(oid) else { return };
         let name = &fact.name;
         // A row type shows the names of the relation's columns.
         if let (Some(relation), true) = (fact.relation, self.is_limited(origin)) {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use guard::facts::ObjectName;
-use guard::{RowLimit, Rules, Selection, Verdict};
+use guard::{RowLimit, Rules, Selection};
 
 fn name(schema: &str, name: &str) -> ObjectName {
     ObjectName { schema: schema.to_owned(), name: name.to_owned() }
@@ -15,9 +15,9 @@ fn everything() -> Rules {
 
 /// What a caller would see, or what would run.
 fn rendered(sql: &str, rules: &Rules) -> String {
-    match guard::check(sql, rules) {
-        Verdict::Admitted(statement) => statement.text().replace('\n', "¶"),
-        Verdict::Refused(refusal) => {
+    match guard::candidate(sql, rules) {
+        Ok(statement) => statement.text().replace('\n', "¶"),
+        Err(refusal) => {
             let first = refusal.first();
             let place = first.position.map_or(String::new(), |position| format!(" at {position}"));
             format!("{}{place}: {refusal}", first.code)
@@ -59,10 +59,10 @@ fn with_a_selection_nothing_shows_more_than_it() {
     for (sql, code) in [
         ("EXPLAIN SELECT 1", "not_with_selection"),
         ("SHOW search_path", "not_with_selection"),
-        ("SELECT * FROM t", "selection_unchecked"),
+        ("SELECT * FROM u", "relation_not_selected"),
         ("DELETE FROM t", "not_a_read"),
     ] {
-        let Verdict::Refused(refusal) = guard::check(sql, &rules) else { panic!("{sql} was admitted") };
+        let Err(refusal) = guard::candidate(sql, &rules) else { panic!("{sql} was admitted") };
         assert_eq!(refusal.first().code.as_str(), code, "{sql}");
     }
 }
@@ -70,7 +70,7 @@ fn with_a_selection_nothing_shows_more_than_it() {
 #[test]
 fn positions_lose_what_stands_before_the_callers_text() {
     let position = |sql: &str, word: &str| {
-        let Verdict::Admitted(statement) = guard::check(sql, &everything()) else {
+        let Ok(statement) = guard::candidate(sql, &everything()) else {
             panic!("{sql} was refused")
         };
         let text = statement.text();
@@ -80,6 +80,6 @@ fn positions_lose_what_stands_before_the_callers_text() {
     assert_eq!(position("SELECT nosuch", "nosuch"), Some(8));
     assert_eq!(position(";; SELECT ü, nosuch", "nosuch"), Some(14));
     assert_eq!(position("EXPLAIN (ANALYZE)  SELECT nosuch", "nosuch"), Some(27));
-    let Verdict::Admitted(statement) = guard::check("SELECT 1", &everything()) else { panic!() };
+    let Ok(statement) = guard::candidate("SELECT 1", &everything()) else { panic!() };
     assert_eq!(statement.caller_position(3), None);
 }

@@ -1,12 +1,12 @@
 //! Texts that nest or chain past what a stack holds: answered, and the process lives on.
 
-use guard::{RowLimit, Rules, Verdict};
+use guard::{RowLimit, Rules};
 
 fn verdict(sql: &str) -> Result<(), String> {
     let rules = Rules::open(RowLimit::new(10));
-    match guard::check(sql, &rules) {
-        Verdict::Admitted(_) => Ok(()),
-        Verdict::Refused(refusal) => Err(refusal.first().code.to_string()),
+    match guard::candidate(sql, &rules) {
+        Ok(_) => Ok(()),
+        Err(refusal) => Err(refusal.first().code.to_string()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What holds for every text.
 
-use guard::{RowLimit, Rules, Verdict};
+use guard::{RowLimit, Rules};
 use proptest::prelude::*;
 
 fn everything() -> Rules {
@@ -8,9 +8,9 @@ fn everything() -> Rules {
 }
 
 fn code(sql: &str) -> Option<String> {
-    match guard::check(sql, &everything()) {
-        Verdict::Admitted(_) => None,
-        Verdict::Refused(refusal) => Some(refusal.first().code.to_string()),
+    match guard::candidate(sql, &everything()) {
+        Ok(_) => None,
+        Err(refusal) => Some(refusal.first().code.to_string()),
     }
 }
 
@@ -55,13 +55,13 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(text in any::<String>()) {
-        let _verdict = guard::check(&text, &everything());
+        let _verdict = guard::candidate(&text, &everything());
     }
 
     #[test]
     fn what_runs_is_one_read_however_the_text_is_put_together(pieces in prop::collection::vec(piece(), 0..12)) {
         let sql = pieces.join(" ");
-        if let Verdict::Admitted(statement) = guard::check(&sql, &everything()) {
+        if let Ok(statement) = guard::candidate(&sql, &everything()) {
             let tree = pg_query::parse(statement.text(), pg_query::ParserOptions::DEFAULT).unwrap();
             prop_assert_eq!(tree.protobuf.stmts.len(), 1);
             let root = tree.protobuf.stmts[0].stmt.as_ref().unwrap().node.as_ref().unwrap();

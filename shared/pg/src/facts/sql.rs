@@ -23,13 +23,17 @@ SELECT p.oid::text, n.nspname, p.proname, CASE WHEN r.rolsuper THEN e.extname EN
  WHERE p.oid = ANY ($1::oid[])";
 
 /// `$1` OIDs: an operator, what it runs, and what the planner may run for it. Sorting and hashing by an operator runs the
-/// functions of its families (access methods 403 and 405 are `btree` and `hash`).
+/// functions of its families (access methods 403 and 405 are `btree` and `hash`); estimates and proofs, which compare
+/// constants, run the families' other operators too.
 pub(super) const OPERATORS: &str = "
 SELECT o.oid::text, n.nspname, o.oprname,
        to_json(ARRAY(
          SELECT f::int8 FROM (
            SELECT o.oprcode::oid AS f
            UNION SELECT m.amproc::oid FROM pg_amop a JOIN pg_amproc m ON m.amprocfamily = a.amopfamily
+                  WHERE a.amopopr = o.oid AND a.amopmethod IN (403, 405)
+           UNION SELECT s.oprcode::oid FROM pg_amop a JOIN pg_amop b ON b.amopfamily = a.amopfamily
+                   JOIN pg_operator s ON s.oid = b.amopopr
                   WHERE a.amopopr = o.oid AND a.amopmethod IN (403, 405)) AS functions
           WHERE f <> 0))::text,
        to_json(ARRAY(SELECT s::int8 FROM unnest(ARRAY[o.oprnegate, o.oprcom]) AS s WHERE s <> 0))::text
@@ -75,42 +79,49 @@ SELECT t.oid::text, n.nspname, t.typname, t.typtype::text, CASE WHEN r.rolsuper 
   LEFT JOIN pg_extension e ON e.oid = d.refobjid
  WHERE t.oid = ANY ($1::oid[])";
 
-/// `$1` OIDs: a relation, and every stored tree that reading it may run. A partition's constraint is made of the keys of
-/// the tables above it.
+/// `$1` OIDs: a relation, and every stored tree that reading it may run, or that planning it simplifies. A partition's
+/// constraint is made of the keys of the tables above it. Where a check names a virtual generated column, the planner puts the
+/// column's expression in its place; so beside such a column everything counts as running.
 pub(super) const RELATIONS: &str = "
-SELECT c.oid::text, n.nspname, c.relname, c.relkind::text, w.fdwname, e.extname,
-       to_json(ARRAY(
-         SELECT json_build_array('view ' || c.oid::regclass, r.ev_action::text)
-           FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '1' AND c.relkind = 'v'
-         UNION ALL
-         SELECT json_build_array('the policy ' || p.polname || ' of ' || c.oid::regclass, p.polqual::text)
-           FROM pg_policy p
-          WHERE p.polrelid = c.oid AND c.relrowsecurity AND p.polcmd IN ('*', 'r') AND p.polqual IS NOT NULL))::text,
-       to_json(ARRAY(
-         SELECT json_build_array('the index ' || i.indexrelid::regclass, x.tree)
-           FROM pg_index i CROSS JOIN LATERAL (VALUES (i.indexprs::text), (i.indpred::text)) AS x(tree)
-          WHERE i.indrelid = c.oid AND x.tree IS NOT NULL
-         UNION ALL
-         SELECT json_build_array('the check ' || k.conname || ' of ' || c.oid::regclass, k.conbin::text)
-           FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c'
-         UNION ALL
-         SELECT json_build_array('the statistics ' || s.stxname || ' of ' || c.oid::regclass, s.stxexprs::text)
-           FROM pg_statistic_ext s WHERE s.stxrelid = c.oid AND s.stxexprs IS NOT NULL
-         UNION ALL
-         SELECT json_build_array('the partition key of ' || k.partrelid::regclass, k.partexprs::text)
-           FROM pg_partitioned_table k
-          WHERE k.partexprs IS NOT NULL
-            AND (k.partrelid = c.oid OR k.partrelid IN (SELECT a.relid FROM pg_partition_ancestors(c.oid) AS a))
-         UNION ALL
-         SELECT json_build_array('the generated column ' || a.attname || ' of ' || c.oid::regclass, g.adbin::text)
-           FROM pg_attrdef g JOIN pg_attribute a ON a.attrelid = g.adrelid AND a.attnum = g.adnum
-          WHERE g.adrelid = c.oid AND a.attgenerated = 'v'))::text,
+SELECT c.oid::text, n.nspname, c.relname, c.relkind::text, w.fdwname, e.extname, stored.runs::text, stored.folds::text,
        to_json(ARRAY(SELECT i.inhrelid::int8 FROM pg_inherits i WHERE i.inhparent = c.oid))::text
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
+ CROSS JOIN LATERAL (
+       SELECT coalesce(json_agg(json_build_array(s.owner, s.tree)) FILTER (WHERE s.runs OR v.virtual), '[]') AS runs,
+              coalesce(json_agg(json_build_array(s.owner, s.tree)) FILTER (WHERE NOT (s.runs OR v.virtual)), '[]') AS folds
+         FROM (
+           SELECT 'view ' || c.oid::regclass, r.ev_action::text, true
+             FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '1' AND c.relkind = 'v'
+           UNION ALL
+           SELECT 'the policy ' || p.polname || ' of ' || c.oid::regclass, p.polqual::text, true
+             FROM pg_policy p WHERE p.polrelid = c.oid AND c.relrowsecurity AND p.polcmd IN ('*', 'r')
+           UNION ALL
+           SELECT 'the generated column ' || a.attname || ' of ' || c.oid::regclass, g.adbin::text, true
+             FROM pg_attrdef g JOIN pg_attribute a ON a.attrelid = g.adrelid AND a.attnum = g.adnum
+            WHERE g.adrelid = c.oid AND a.attgenerated = 'v'
+           UNION ALL
+           SELECT 'the index ' || i.indexrelid::regclass, x.tree, x.runs
+             FROM pg_index i
+            CROSS JOIN LATERAL (VALUES (i.indpred::text, true), (i.indexprs::text, false)) AS x(tree, runs)
+            WHERE i.indrelid = c.oid
+           UNION ALL
+           SELECT 'the check ' || k.conname || ' of ' || c.oid::regclass, k.conbin::text, false
+             FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c'
+           UNION ALL
+           SELECT 'the statistics ' || s.stxname || ' of ' || c.oid::regclass, s.stxexprs::text, false
+             FROM pg_statistic_ext s WHERE s.stxrelid = c.oid
+           UNION ALL
+           SELECT 'the partition key of ' || k.partrelid::regclass, k.partexprs::text, false
+             FROM pg_partitioned_table k
+            WHERE k.partrelid = c.oid OR k.partrelid IN (SELECT a.relid FROM pg_partition_ancestors(c.oid) AS a)
+         ) AS s(owner, tree, runs)
+        CROSS JOIN (SELECT EXISTS (
+              SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated = 'v')) AS v(virtual)
+        WHERE s.tree IS NOT NULL) AS stored
   LEFT JOIN pg_foreign_table t ON t.ftrelid = c.oid
-  LEFT JOIN pg_foreign_server v ON v.oid = t.ftserver
-  LEFT JOIN pg_foreign_data_wrapper w ON w.oid = v.srvfdw
+  LEFT JOIN pg_foreign_server f ON f.oid = t.ftserver
+  LEFT JOIN pg_foreign_data_wrapper w ON w.oid = f.srvfdw
   LEFT JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
   LEFT JOIN pg_extension e ON e.oid = d.refobjid
  WHERE c.oid = ANY ($1::oid[])";

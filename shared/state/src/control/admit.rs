@@ -11,7 +11,7 @@ use tokio_postgres::types::Type;
 use super::error::ControlError;
 use super::link::{Links, Parameter};
 use super::live::{LiveFlows, Parsed};
-use super::{Admission, Caller, LiveFlow};
+use super::{Admission, Caller, Identity, LiveFlow};
 use crate::flow::{CredentialId, Flow, FlowId};
 use crate::keys::{KeyToken, Scope};
 
@@ -29,7 +29,7 @@ macro_rules! live {
 /// The unique index on the hash compares it. That this takes no constant time tells nobody a key: who does not know one
 /// cannot steer its SHA-256.
 const BY_KEY: &str = concat!(
-    "SELECT k.id::text AS key_id, k.name, k.workspace, k.scopes, k.revoked_at IS NOT NULL AS revoked, ",
+    "SELECT k.id::text AS key_id, k.name, k.workspace, k.scopes, k.flows, k.revoked_at IS NOT NULL AS revoked, ",
     live!(),
     " FROM pinguard.api_key k
       LEFT JOIN pinguard.flow f
@@ -42,6 +42,22 @@ const WITHOUT_KEY: &str = concat!(
     live!(),
     " FROM pinguard.flow f WHERE f.workspace = $1 AND f.id = $2 AND f.live IS NOT NULL"
 );
+
+const WHOSE: &str = "
+    SELECT k.id::text AS key_id, k.name, k.workspace, k.scopes, k.flows, k.revoked_at IS NOT NULL AS revoked
+    FROM pinguard.api_key k WHERE k.hash = $1";
+
+pub(super) async fn identify(
+    links: &Links,
+    token: &KeyToken,
+    deadline: Instant,
+) -> Result<Identity, ControlError> {
+    let hash = token.hash();
+    let Some(row) = links.read(WHOSE, &[(&hash.bytes().as_slice(), Type::BYTEA)], deadline).await? else {
+        return Ok(Identity::UnknownKey);
+    };
+    Ok(if row.try_get("revoked")? { Identity::Revoked } else { Identity::Known(caller(&row)?) })
+}
 
 pub(super) async fn by_key(
     links: &Links,
@@ -104,7 +120,7 @@ impl<'a> Asked<'a> {
         let Some(revision) = row.try_get::<_, Option<&str>>("revision")? else { return Ok(None) };
         let flow = match row.try_get::<_, Option<&str>>("live")? {
             Some(document) => {
-                let read = Flow::from_json(document);
+                let read = Flow::from_stored(document);
                 Arc::new(read.map_err(|source| ControlError::Flow { id: self.id.to_owned(), source })?)
             }
             None => self.kept(revision).ok_or(ControlError::Answer)?,
@@ -134,10 +150,12 @@ fn secrets(row: &Row) -> Result<HashMap<CredentialId, String>, ControlError> {
 fn caller(row: &Row) -> Result<Caller, ControlError> {
     let scopes: Vec<&str> = row.try_get("scopes")?;
     let scopes: BTreeSet<Scope> = scopes.into_iter().filter_map(|word| word.parse().ok()).collect();
+    let flows: Option<Vec<&str>> = row.try_get("flows")?;
     Ok(Caller {
         key_id: row.try_get("key_id")?,
         name: row.try_get("name")?,
         workspace: row.try_get("workspace")?,
         scopes,
+        flows: flows.map(|flows| flows.into_iter().filter_map(FlowId::parse).collect()),
     })
 }

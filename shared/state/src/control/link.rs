@@ -21,11 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A value to bind, and its type: naming the types saves the round trip of asking for them, and a statement without a
 /// name also passes poolers that give every transaction another server connection.
-pub(super) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+pub(crate) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// The way to the control database.
 #[derive(Debug)]
-pub(super) struct Links {
+pub(crate) struct Links {
     store: Arc<SecretStore>,
     secret_id: String,
     warm: Mutex<Option<Arc<Link>>>,
@@ -49,13 +49,23 @@ impl Links {
     }
 
     /// Asks for at most one row on the warm connection. Where that turns out dead, once more on a new one; so the
-    /// statement must only read.
-    pub(super) async fn read(
+    /// statement must do no harm when it runs twice.
+    pub(crate) async fn read(
         &self,
         sql: &str,
         parameters: &[Parameter<'_>],
         deadline: Instant,
     ) -> Result<Option<Row>, ControlError> {
+        Ok(self.rows(sql, parameters, deadline).await?.pop())
+    }
+
+    /// Asks for rows, as [`Links::read`] does for one.
+    pub(crate) async fn rows(
+        &self,
+        sql: &str,
+        parameters: &[Parameter<'_>],
+        deadline: Instant,
+    ) -> Result<Vec<Row>, ControlError> {
         let (link, origin) = self.warm(deadline).await?;
         let answer = match origin {
             Origin::New => return link.ask(sql, parameters, deadline).await,
@@ -85,7 +95,7 @@ impl Links {
     }
 
     /// Does some work on a connection of its own.
-    pub(super) async fn with_new<T>(
+    pub(crate) async fn with_new<T>(
         &self,
         deadline: Instant,
         work: impl AsyncFnOnce(&mut Client) -> Result<T, ControlError>,
@@ -130,14 +140,14 @@ impl Links {
 }
 
 impl Link {
-    /// Asks for at most one row. A connection that gives no answer is done with.
+    /// Asks for rows. A connection that gives no answer is done with.
     async fn ask(
         &self,
         sql: &str,
         parameters: &[Parameter<'_>],
         deadline: Instant,
-    ) -> Result<Option<Row>, ControlError> {
-        let answer = match timeout_at(deadline, self.client.query_typed_opt(sql, parameters)).await {
+    ) -> Result<Vec<Row>, ControlError> {
+        let answer = match timeout_at(deadline, self.client.query_typed(sql, parameters)).await {
             Ok(answer) => answer.map_err(ControlError::from),
             Err(_) => Err(ControlError::Deadline),
         };

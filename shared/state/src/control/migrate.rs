@@ -7,7 +7,11 @@ use super::error::ControlError;
 use super::link::Links;
 
 /// The migrations, in order; the first has version 1. One that has landed never changes.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_flows_keys_credentials.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("migrations/0001_flows_keys_credentials.sql"),
+    include_str!("migrations/0002_cache.sql"),
+    include_str!("migrations/0003_audit.sql"),
+];
 
 /// Held while migrating, so that two at one time do it one after the other: the bytes of `pinguard`.
 const LOCK: i64 = i64::from_be_bytes(*b"pinguard");
@@ -61,11 +65,13 @@ mod tests {
     #[test]
     fn only_later_migrations_run_and_a_newer_schema_is_refused() {
         let numbers = |found| missing(found).map(|steps| steps.map(|(number, _)| number).collect::<Vec<_>>());
-        assert_eq!(numbers(0).unwrap(), [1]);
-        assert_eq!(numbers(1).unwrap(), [0; 0]);
+        let known = i32::try_from(MIGRATIONS.len()).unwrap();
+        assert_eq!(numbers(0).unwrap(), (1..=known).collect::<Vec<_>>());
+        assert_eq!(numbers(known - 1).unwrap(), [known]);
+        assert_eq!(numbers(known).unwrap(), [0; 0]);
         assert_eq!(
-            numbers(2).unwrap_err().to_string(),
-            "the control database's schema has version 2, this build knows 1"
+            numbers(known + 1).unwrap_err().to_string(),
+            format!("the control database's schema has version {}, this build knows {known}", known + 1)
         );
     }
 }

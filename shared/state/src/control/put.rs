@@ -42,11 +42,13 @@ pub struct Credential<'a> {
 }
 
 const PUT_FLOW: &str = "
-    INSERT INTO pinguard.flow AS f (workspace, id, kind, draft, live, version)
-    VALUES ($1, $2, $3, $4, CASE WHEN $5 THEN $4 END, CASE WHEN $5 THEN 1 ELSE 0 END)
+    INSERT INTO pinguard.flow AS f (workspace, id, kind, draft, live, version, published_draft)
+    VALUES ($1, $2, $3, $4, CASE WHEN $5 THEN $4 END, CASE WHEN $5 THEN 1 ELSE 0 END, CASE WHEN $5 THEN 1 END)
     ON CONFLICT (workspace, id) DO UPDATE SET
         kind = excluded.kind,
         draft = excluded.draft,
+        draft_version = f.draft_version + 1,
+        published_draft = CASE WHEN $5 THEN f.draft_version + 1 ELSE f.published_draft END,
         live = CASE WHEN $5 THEN excluded.live ELSE f.live END,
         version = CASE WHEN $5 THEN f.version + 1 ELSE f.version END,
         revision = CASE WHEN $5 THEN excluded.revision ELSE f.revision END,
@@ -65,12 +67,21 @@ const REVOKE_KEY: &str = "
     WHERE workspace = $1 AND id::text = $2
     RETURNING id::text";
 
-const PUT_CREDENTIAL: &str = "
-    INSERT INTO pinguard.credential (workspace, id, name, kind, secret_id)
-    VALUES ($1, $2, $3, 'url', $4)
-    ON CONFLICT (workspace, id) DO UPDATE SET
-        name = excluded.name, kind = excluded.kind, secret_id = excluded.secret_id
-    RETURNING id";
+macro_rules! credential {
+    ($conflict:literal) => {
+        concat!(
+            "INSERT INTO pinguard.credential (workspace, id, name, kind, secret_id) VALUES ($1, $2, $3, 'url', $4)
+             ON CONFLICT (workspace, id) DO ",
+            $conflict,
+            " RETURNING id"
+        )
+    };
+}
+
+const PUT_CREDENTIAL: &str =
+    credential!("UPDATE SET name = excluded.name, kind = excluded.kind, secret_id = excluded.secret_id");
+
+const NEW_CREDENTIAL: &str = credential!("NOTHING");
 
 pub(super) async fn flow(
     links: &Links,
@@ -127,12 +138,31 @@ pub(super) async fn credential(
     credential: &Credential<'_>,
     deadline: Instant,
 ) -> Result<(), ControlError> {
+    store_credential(links, PUT_CREDENTIAL, workspace, credential, deadline).await.map(drop)
+}
+
+/// Says whether it was new, and is stored.
+pub(super) async fn new_credential(
+    links: &Links,
+    workspace: &str,
+    credential: &Credential<'_>,
+    deadline: Instant,
+) -> Result<bool, ControlError> {
+    store_credential(links, NEW_CREDENTIAL, workspace, credential, deadline).await
+}
+
+async fn store_credential(
+    links: &Links,
+    sql: &str,
+    workspace: &str,
+    credential: &Credential<'_>,
+    deadline: Instant,
+) -> Result<bool, ControlError> {
     let parameters: [Parameter<'_>; 4] = [
         (&workspace, Type::TEXT),
         (&credential.id.as_str(), Type::TEXT),
         (&credential.name, Type::TEXT),
         (&credential.secret_id, Type::TEXT),
     ];
-    links.change(PUT_CREDENTIAL, &parameters, deadline).await?;
-    Ok(())
+    Ok(links.change(sql, &parameters, deadline).await?.is_some())
 }

@@ -13,7 +13,8 @@ use super::{
 };
 use pg::name::{self, NameError, QualifiedName};
 
-const MAX_BYTES: usize = 2_000_000;
+/// Draft and Live together stay under the 6 MB that a Lambda function can answer.
+const MAX_BYTES: usize = 2_500_000;
 const MAX_NAME_CHARS: usize = 100;
 const MAX_SUMMARY_CHARS: usize = 300;
 const MAX_RULES_CHARS: usize = 2_000;
@@ -52,12 +53,16 @@ const LIMIT_KEYS: [&str; 7] = [
 
 /// Reads a document; it is a flow, or a list of all that is wrong with it.
 pub(super) fn flow(text: &str) -> Result<Flow, FlowProblems> {
-    let whole = |message| FlowProblems::new(vec![Problem { path: String::new(), message }]);
     if text.len() > MAX_BYTES {
-        return Err(whole(format!("the document has {} bytes; at most {MAX_BYTES} are allowed", text.len())));
+        return Err(problem(format!("the document has {} bytes; at most {MAX_BYTES} are allowed", text.len())));
     }
+    stored(text)
+}
+
+/// The same for a document that was taken before, however long it is now.
+pub(super) fn stored(text: &str) -> Result<Flow, FlowProblems> {
     let broken = |error: serde_json::Error| {
-        whole(format!(
+        problem(format!(
             "the document is no valid JSON: look at line {}, column {}",
             error.line(),
             error.column()
@@ -72,6 +77,10 @@ pub(super) fn flow(text: &str) -> Result<Flow, FlowProblems> {
         Some(flow) if problems.is_empty() => Ok(flow),
         _ => Err(FlowProblems::new(problems)),
     }
+}
+
+fn problem(message: String) -> FlowProblems {
+    FlowProblems::new(vec![Problem { path: String::new(), message }])
 }
 
 fn read_flow(json: &Value, problems: &mut Vec<Problem>) -> Option<Flow> {

@@ -144,7 +144,7 @@ fn what_is_no_document_is_said_in_one_sentence() {
     problems("[]", &["expected an object, got a list"]);
     problems("null", &["expected an object, got null"]);
     problems(&"[".repeat(500), &["the document is no valid JSON: look at line 1, column 128"]);
-    problems(&" ".repeat(2_000_001), &["the document has 2000001 bytes; at most 2000000 are allowed"]);
+    problems(&" ".repeat(2_500_001), &["the document has 2500001 bytes; at most 2500000 are allowed"]);
 }
 
 #[test]

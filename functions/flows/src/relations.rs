@@ -1,0 +1,145 @@
+//! The relations that a node's login can read, for the editor to offer.
+
+use std::time::Duration;
+
+use analyst::connect::{self, Reading, SecretText, Stage};
+use analyst::{Failure, Kind, relation_list};
+use http::StatusCode;
+use pg::ConnectOptions;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+use state::{Caller, CredentialId, FlowId, NodeId, Scope, SecretStage};
+use tokio::time::Instant;
+
+use crate::answer::{self, Answer, Refusal};
+use crate::app::App;
+use crate::door;
+use crate::drafts;
+use crate::request::Asked;
+use crate::route::{no_flow, no_node};
+
+/// The time of a list, connecting included.
+const LIST_TIME: Duration = Duration::from_secs(20);
+
+/// The list of the node as it is saved.
+pub(crate) async fn saved(
+    app: &App,
+    caller: &Caller,
+    place: (&FlowId, &NodeId),
+    latest: Instant,
+) -> Result<Answer, Refusal> {
+    door::must(caller, Scope::FlowsRead)?;
+    let (_, credential) = node(app, caller, place, latest).await?;
+    list(app, caller, credential, latest).await
+}
+
+/// The list of the node as it is on the canvas: with the credential that stands there, saved or not.
+pub(crate) async fn on_canvas(
+    app: &App,
+    caller: &Caller,
+    place: (&FlowId, &NodeId),
+    asked: &Asked,
+    latest: Instant,
+) -> Result<Answer, Refusal> {
+    #[derive(Default, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Body {
+        #[serde(default)]
+        canvas: Canvas,
+    }
+    let kinds = door::changeable(caller)?;
+    let (kind, saved) = node(app, caller, place, latest).await?;
+    if !kinds.iter().any(|known| known.as_str() == kind) {
+        return Err(door::lacks(&format!("{kind}s:update")));
+    }
+    let body: Body = asked.json_or_default()?;
+    let credential = match body.canvas.credential {
+        None => saved,
+        Some(None) => None,
+        Some(Some(id)) => Some(id),
+    };
+    list(app, caller, credential, latest).await
+}
+
+/// What of a node may be sent as it is on the canvas. A list of relations depends on the credential alone.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "the other fields are taken and do not matter here")]
+struct Canvas {
+    /// Absent: as saved. Null: the default credential.
+    #[serde(default, deserialize_with = "present")]
+    credential: Option<Option<String>>,
+    relations: Option<Value>,
+    allowed_functions: Option<Value>,
+    search_path: Option<Value>,
+    row_cap: Option<Value>,
+    timeout_seconds: Option<Value>,
+    pins: Option<Value>,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// The flow's kind and the node's credential, from the draft, or from Live where there is no draft.
+async fn node(
+    app: &App,
+    caller: &Caller,
+    (flow, node): (&FlowId, &NodeId),
+    latest: Instant,
+) -> Result<(&'static str, Option<String>), Refusal> {
+    drafts::opens(caller, flow)?;
+    let found = app.control.read_flow(&caller.workspace, flow, latest).await?;
+    let found = found.ok_or_else(|| no_flow(flow.as_str()))?;
+    let document = found.draft.or(found.live).unwrap_or_default();
+    let nodes = document.get("nodes").and_then(Value::as_array);
+    let is_it = |json: &&Value| json.get("id").and_then(Value::as_str) == Some(node.as_str());
+    let json = nodes.and_then(|nodes| nodes.iter().find(is_it)).ok_or_else(|| no_node(node.as_str()))?;
+    let credential = json.get("credential").and_then(Value::as_str).map(str::to_owned);
+    Ok((found.summary.kind.as_str(), credential))
+}
+
+async fn list(
+    app: &App,
+    caller: &Caller,
+    credential: Option<String>,
+    latest: Instant,
+) -> Result<Answer, Refusal> {
+    let deadline = latest.min(Instant::now() + LIST_TIME);
+    let secret = match &credential {
+        None => app.settings.default_secret.clone(),
+        Some(id) => match CredentialId::parse(id) {
+            Some(id) => app.control.secret_of(&caller.workspace, &id, latest).await?,
+            None => None,
+        },
+    };
+    let open = async || {
+        let secret = secret.ok_or_else(|| no_secret(credential.as_deref()))?;
+        let read = |stage: Stage| -> Reading<'_> { Box::pin(read(app, &secret, stage)) };
+        let connect_timeout = Duration::from_secs(u64::from(app.settings.connect_timeout_seconds));
+        let opened = connect::open(&read, ConnectOptions { connect_timeout, deadline }).await?;
+        Ok(opened.connection)
+    };
+    let relations = relation_list::options(deadline, open).await;
+    Ok(answer::json(StatusCode::OK, &json!({"relations": relations})))
+}
+
+async fn read(app: &App, secret: &str, stage: Stage) -> Result<SecretText, Failure> {
+    let stage = match stage {
+        Stage::Current => SecretStage::Current,
+        Stage::Pending => SecretStage::Pending,
+    };
+    let read = app.secrets.read(secret, stage).await;
+    let secret = read.map_err(|error| {
+        Failure::new(Kind::Plumbing, error.code(), error.to_string()).hinting(error.hint())
+    })?;
+    Ok(SecretText { text: secret.text.to_string(), version: secret.version })
+}
+
+fn no_secret(credential: Option<&str>) -> Failure {
+    let message = match credential {
+        Some(id) => format!("the workspace has no credential `{id}`"),
+        None => "the node has no credential, and there is no default one".to_owned(),
+    };
+    Failure::new(Kind::Plumbing, "no_credential", message).hinting("give the node a credential of its workspace")
+}

@@ -1,0 +1,101 @@
+//! What an instance remembers of the databases that it was asked about: one memory a secret, and a new one when the secret
+//! changes.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use pg::{Connection, Consent, Lane, Memory, SearchPath};
+use tokio::time::Instant;
+
+use crate::login;
+
+/// Databases that are remembered at most; past them all are forgotten.
+const MOST: usize = 64;
+
+/// A connection, and what is remembered of its database.
+pub struct Reached {
+    /// The connection.
+    pub connection: Connection,
+    /// The memory.
+    pub database: Arc<Database>,
+}
+
+/// What is remembered of one database as one login sees it.
+#[derive(Debug, Default)]
+pub struct Database {
+    pub(crate) memory: Memory,
+    login: OnceLock<Vec<String>>,
+}
+
+impl Database {
+    /// How PostgreSQL tells this login what it resolves a statement to; none before it was asked.
+    pub fn lane(&self) -> Option<Lane> {
+        self.memory.lane()
+    }
+
+    /// Sentences about the login, for its operator.
+    pub fn warnings(&self) -> &[String] {
+        self.login.get().map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+impl Reached {
+    /// Looks once at what the login may do. No call fails for it.
+    pub(crate) async fn look_at_login(&mut self, deadline: Instant) {
+        if self.database.login.get().is_some() {
+            return;
+        }
+        let path = SearchPath::new(["pg_catalog"]).ok();
+        if let Ok(tables) = self.connection.catalog(&[login::question()], path.as_ref(), deadline).await {
+            let warnings = tables.first().map(login::warnings).unwrap_or_default();
+            // Another call may have looked meanwhile, and saw the same.
+            let _ = self.database.login.set(warnings);
+        }
+    }
+}
+
+/// The memories of an instance.
+#[derive(Debug, Default)]
+pub struct Memories(Mutex<HashMap<Place, Arc<Database>>>);
+
+/// A secret in one version, and what its credential's owner agreed to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Place {
+    secret: String,
+    version: String,
+    consent: Consent,
+}
+
+impl Memories {
+    /// The memory for a secret in this version; an empty one for one that was not seen yet.
+    pub fn of(&self, secret: &str, version: &str, consent: Consent) -> Arc<Database> {
+        let mut memories = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = Place { secret: secret.to_owned(), version: version.to_owned(), consent };
+        if let Some(database) = memories.get(&place) {
+            return Arc::clone(database);
+        }
+        // An older version of the secret is not used again.
+        memories.retain(|known, _| known.secret != place.secret || known.consent != place.consent);
+        if memories.len() >= MOST {
+            memories.clear();
+        }
+        let database = Arc::new(Database { memory: Memory::new(consent), login: OnceLock::new() });
+        memories.insert(place, Arc::clone(&database));
+        database
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_that_changed_is_another_database() {
+        let memories = Memories::default();
+        let first = memories.of("sales", "1", Consent::default());
+        assert!(Arc::ptr_eq(&first, &memories.of("sales", "1", Consent::default())));
+        let second = memories.of("sales", "2", Consent::default());
+        assert!(!Arc::ptr_eq(&first, &second));
+        assert!(!Arc::ptr_eq(&first, &memories.of("sales", "1", Consent::default())));
+    }
+}

@@ -1,0 +1,69 @@
+//! Asking the catalog until a judgement is done.
+
+use std::sync::Arc;
+
+use guard::facts::{Facts, Major};
+use guard::{Clear, Judgement, Refusal, Step};
+
+use super::Reading;
+use crate::memory::Known;
+use crate::read_error::ReadError;
+
+/// What a judgement came to.
+pub(super) enum Judged {
+    Clear(Clear),
+    Refused(Refusal),
+    /// It is no statement, and nothing speaks against it.
+    Harmless(guard::facts::Needs),
+    /// It would be clear, but the catalog had to be asked, which ended the transaction.
+    Learned,
+}
+
+impl Reading<'_> {
+    pub(super) fn major(&self) -> Result<Major, ReadError> {
+        let number = self.connection.server_major();
+        Major::new(number).ok_or(ReadError::UnknownMajor(number))
+    }
+
+    pub(super) async fn judge_tree(&mut self, tree: &str, known: &Known) -> Result<Judged, ReadError> {
+        let question = self.question;
+        let facts = Arc::clone(&known.facts);
+        let judgement =
+            Judgement::begin(question.candidate, tree, self.major()?, question.rules, facts);
+        self.follow(judgement).await
+    }
+
+    /// What is to be said of a statement that the server cannot resolve, in place of its error.
+    pub(super) async fn judge_names(&mut self, known: &Known) -> Result<Option<Refusal>, ReadError> {
+        let question = self.question;
+        let facts = Arc::clone(&known.facts);
+        match Judgement::of_unresolved(question.candidate, self.major()?, question.rules, facts) {
+            Some(judgement) => match self.follow(judgement).await? {
+                Judged::Refused(refusal) => Ok(Some(refusal)),
+                Judged::Clear(_) | Judged::Harmless(_) | Judged::Learned => Ok(None),
+            },
+            None => Ok(None),
+        }
+    }
+
+    pub(super) async fn follow(&mut self, mut judgement: Judgement<'_>) -> Result<Judged, ReadError> {
+        let mut learned = false;
+        for _ in 0..super::MOST_ROUNDS {
+            match judgement.step() {
+                Step::Need(needs) => {
+                    self.connection.settle().await?;
+                    let (facts, versions) =
+                        self.connection.facts_within(&needs, self.question.plan.deadline).await?;
+                    judgement.learn(Facts::clone(&facts));
+                    self.memory.learn(facts, versions);
+                    learned = true;
+                }
+                Step::Clear(_) if learned => return Ok(Judged::Learned),
+                Step::Clear(clear) => return Ok(Judged::Clear(clear)),
+                Step::Harmless(relied_on) => return Ok(Judged::Harmless(relied_on)),
+                Step::Refused(refusal) => return Ok(Judged::Refused(refusal)),
+            }
+        }
+        Err(ReadError::TooManyRounds)
+    }
+}

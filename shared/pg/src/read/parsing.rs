@@ -1,0 +1,58 @@
+//! What PostgreSQL may run while it only parses a literal: the checks of domains, the code of ranges.
+
+use std::sync::Arc;
+
+use guard::facts::{ObjectName, Oid};
+use guard::{Judgement, RowLimit, Rules};
+
+use super::Reading;
+use super::judging::Judged;
+use crate::memory::{PARSING, Parsing};
+use crate::own::Ask;
+use crate::read_error::ReadError;
+
+impl Reading<'_> {
+    /// Judges every such type, and remembers which are not safe.
+    pub(super) async fn look_at_parsing(&mut self) -> Result<(), ReadError> {
+        let ask = Ask { sql: PARSING, parameters: Vec::new() };
+        let tables = self.connection.ask(&[ask], None, self.question.plan.deadline).await?;
+        let row = tables.into_iter().next().and_then(|table| table.into_iter().next());
+        let [version, types] = row
+            .and_then(|row| <[Option<String>; 2]>::try_from(row).ok())
+            .and_then(|[version, types]| Some([version?, types?]))
+            .ok_or_else(ReadError::out_of_turn)?;
+        let types: Vec<u32> = serde_json::from_str(&types).map_err(|_| ReadError::out_of_turn())?;
+        let types: Vec<Oid> = types.into_iter().map(Oid).collect();
+        // A server that was started anew may be another one.
+        let server = version.split('/').next().unwrap_or_default().to_owned();
+        self.memory.meet(&server);
+        let rules = Rules::open(RowLimit::new(0));
+        let (unsafe_types, gate) = match self.judge_types(&types, &rules).await? {
+            Judged::Refused(_) => (self.name_unsafe(&types, &rules).await?, None),
+            Judged::Harmless(relied_on) => (Vec::new(), self.memory.known().versions.gate(&relied_on)),
+            Judged::Clear(_) | Judged::Learned => (Vec::new(), None),
+        };
+        self.memory.know_parsing(Some(Parsing { version, gate, unsafe_types }));
+        Ok(())
+    }
+
+    async fn judge_types(&mut self, types: &[Oid], rules: &Rules) -> Result<Judged, ReadError> {
+        let facts = Arc::clone(&self.memory.known().facts);
+        let judgement = Judgement::of_types(types.iter().copied(), self.major()?, rules, facts);
+        self.follow(judgement).await
+    }
+
+    /// One by one: a refusal does not say which of them it is about.
+    async fn name_unsafe(&mut self, types: &[Oid], rules: &Rules) -> Result<Vec<ObjectName>, ReadError> {
+        let mut names = Vec::new();
+        for oid in types {
+            if let Judged::Refused(_) = self.judge_types(&[*oid], rules).await? {
+                let facts = self.memory.known().facts;
+                let name = facts.types.get(oid).map(|fact| fact.name.clone());
+                let unnamed = || ObjectName { schema: "?".to_owned(), name: oid.0.to_string() };
+                names.push(name.unwrap_or_else(unnamed));
+            }
+        }
+        Ok(names)
+    }
+}

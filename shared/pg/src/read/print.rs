@@ -1,0 +1,134 @@
+//! The first flight where PostgreSQL prints what it resolves a statement to.
+
+use std::ops::ControlFlow;
+
+use postgres_protocol::message::backend::Message;
+use tokio::time::Instant;
+
+use super::describing::{columns, parameter_types};
+use super::judging::Judged;
+use super::opened::{At, Opened};
+use super::{Attempt, Described, Failure, Reading, Waiting, tree};
+use crate::flight::{Flight, GATE_NAME, RESTORE_NAME};
+use crate::memory::{GATE, Known, Lane, PRINT_LOUDLY, PRINT_QUIETLY, Parsing, RESTORE};
+use crate::read_error::ReadError;
+use crate::server_error::ServerError;
+use crate::settings::{BEGIN, statement_timeout};
+use crate::wire::{Event, Rows};
+
+/// Bytes kept of a value in answers to our own queries here: the level of the log.
+const MAX_LEVEL: usize = 64;
+
+/// A statement that is parsed, and its tree.
+struct Printed {
+    tree: String,
+    described: Described,
+    log_level: String,
+}
+
+impl Reading<'_> {
+    /// Tries the statement once.
+    pub(super) async fn by_print(
+        &mut self,
+        lane: Lane,
+        known: Known,
+        parsing: &Parsing,
+    ) -> Result<Attempt, ReadError> {
+        let began = Instant::now();
+        let opened = self.print(lane, parsing).await?;
+        let Printed { tree, described, log_level } = match self.parsed(opened, lane, &known, began).await? {
+            ControlFlow::Continue(printed) => printed,
+            ControlFlow::Break(attempt) => return Ok(attempt),
+        };
+        self.memory.take_lane(Some(lane));
+        match self.judge_tree(&tree, &known).await? {
+            Judged::Clear(admitted) => {
+                let gate = known.versions.gate(&admitted.relied_on);
+                let quieted = lane == Lane::Quiet && !matches!(log_level.as_str(), "fatal" | "panic");
+                let log_level = quieted.then_some(log_level);
+                self.finish(Waiting { described, admitted, gate, lane, log_level }).await
+            }
+            Judged::Refused(refusal) => self.refuse(refusal).await,
+            Judged::Learned | Judged::Harmless(_) => Ok(Attempt::Again),
+        }
+    }
+
+    async fn print(&mut self, lane: Lane, parsing: &Parsing) -> Result<Opened<Printed>, ReadError> {
+        let candidate = self.question.candidate;
+        let plan = self.question.plan;
+        let connection = &mut *self.connection;
+        let settings = connection.settings(statement_timeout(plan.deadline), plan.search_path.as_ref());
+        let print = if lane == Lane::Quiet { PRINT_QUIETLY } else { PRINT_LOUDLY };
+        let mut flight = Flight::default();
+        let mut fill = || {
+            flight.run(BEGIN, &[])?.run(settings.sql, &settings.parameters())?;
+            if let Some(gate) = &parsing.gate {
+                flight.run(gate.sql, &gate.parameters())?;
+            }
+            flight.parse_as(GATE_NAME, GATE)?.parse_as(RESTORE_NAME, RESTORE)?;
+            flight.run(print, &[Some(&parsing.version)])?.parse(candidate.judged_text())?;
+            if !candidate.runs_as_judged() {
+                flight.parse(candidate.text())?;
+            }
+            flight.describe()?.sync();
+            Ok(())
+        };
+        fill().map_err(ReadError::unsendable)?;
+        connection.set_rows(Rows::Keep(MAX_LEVEL));
+        connection.launch(flight).await?;
+
+        // Of ours are BEGIN, the settings, a gate where there is one, and printing.
+        let ours = if parsing.gate.is_some() { 4 } else { 3 };
+        let mut done = 0;
+        let mut log_level = String::new();
+        let mut tree = None;
+        let mut described = Described::default();
+        loop {
+            match connection.next().await? {
+                Event::Row(row) => {
+                    let level = row.into_iter().next().flatten().map(|value| value.bytes);
+                    log_level = String::from_utf8_lossy(&level.unwrap_or_default()).into_owned();
+                }
+                Event::Message(Message::CommandComplete(_)) => {
+                    done += 1;
+                    connection.take_notices();
+                }
+                Event::Message(Message::ParseComplete) if done == ours && tree.is_none() => {
+                    if let Some(limit) = connection.notices_overflow() {
+                        return Err(ReadError::TreeTooLarge { limit });
+                    }
+                    tree = Some(tree::the_one(connection.take_notices()));
+                }
+                Event::Message(Message::ParameterDescription(body)) => {
+                    described.parameter_types = parameter_types(&body)?;
+                }
+                Event::Message(Message::RowDescription(body)) => described.columns = columns(&body)?,
+                Event::Message(Message::ReadyForQuery(_)) => {
+                    return match tree {
+                        Some(Ok(tree)) => Ok(Opened::Parsed(Box::new(Printed { tree, described, log_level }))),
+                        Some(Err(error)) => {
+                            connection.settle().await?;
+                            Err(error)
+                        }
+                        None => Err(ReadError::out_of_turn()),
+                    };
+                }
+                Event::Message(Message::ErrorResponse(body)) => {
+                    let error = ServerError::parse(body.fields());
+                    if done == ours {
+                        let at = if tree.is_some() { At::Runs } else { At::Judged };
+                        return Ok(Opened::Failed(Failure::Theirs(error), at));
+                    }
+                    return Ok(match error.sqlstate.as_str() {
+                        "22012" if done >= 2 => Opened::ParsingChanged,
+                        "42501" if done == ours - 1 => Opened::NotThisLane,
+                        _ if connection.learn_from(&error) => Opened::Learned,
+                        _ => Opened::Failed(Failure::Ours(error), At::Judged),
+                    });
+                }
+                Event::Message(Message::ParseComplete | Message::BindComplete | Message::NoData) => {}
+                Event::Message(_) => return Err(ReadError::out_of_turn()),
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The tree among the server's remarks: exactly one, and one that can only come from PostgreSQL itself.
+
+use crate::read_error::ReadError;
+use crate::server_error::Notice;
+
+/// The message that a tree comes with, and where in PostgreSQL's source it is sent.
+const MESSAGE: &str = "parse tree:";
+const FILE: &str = "print.c";
+const ROUTINE: &str = "elog_node_display";
+
+/// The tree, if exactly one came that can only be the statement's own. A text that user code raises can look like a tree, but
+/// not come from PostgreSQL's printing routine without a context.
+pub(super) fn the_one(notices: Vec<Notice>) -> Result<String, ReadError> {
+    let mut trees = notices.into_iter().filter(|notice| notice.message.starts_with(MESSAGE));
+    match (trees.next(), trees.next()) {
+        (Some(tree), None) if is_genuine(&tree) => {
+            tree.private_detail().map(str::to_owned).ok_or(ReadError::NotOneTree)
+        }
+        _ => Err(ReadError::NotOneTree),
+    }
+}
+
+/// Whether a statement was resolved anew.
+pub(super) fn is_among(notices: &[Notice]) -> bool {
+    notices.iter().any(|notice| notice.message.starts_with(MESSAGE))
+}
+
+fn is_genuine(notice: &Notice) -> bool {
+    notice.severity == "LOG"
+        && notice.message == MESSAGE
+        && notice.file.as_deref().is_some_and(|file| file == FILE || file.ends_with("/print.c"))
+        && notice.routine.as_deref() == Some(ROUTINE)
+        && notice.where_.is_none()
+}

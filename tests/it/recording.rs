@@ -1,0 +1,148 @@
+//! The trees with which the guard's own tests do without a server: held against what servers print today, or recorded anew by
+//! `PINGUARD_RECORD=1 cargo test --package tests --test it recording`.
+
+#[path = "../../shared/guard/tests/it/trees/recorded.rs"]
+mod recorded;
+#[path = "../../shared/guard/tests/it/trees/statements.rs"]
+mod statements;
+
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use guard::facts::{Facts, Major};
+use guard::{Judgement, Step};
+use pg::Connection;
+use tokio_postgres::{AsyncMessage, Client, NoTls};
+
+use self::recorded::Recording;
+use crate::client::{open, soon};
+use crate::support::{TestDb, TestServer, each_major};
+
+const SETUP: &str = include_str!("../../shared/guard/tests/trees/setup.sql");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/guard/tests/trees");
+
+/// Numbers of what was made after the cluster, made anew from what the thing is: the same in whatever order things are made.
+const NUMBERS: &str = "
+SELECT o.oid::text,
+       20000 + ('x' || substr(md5(replace(pg_describe_object(o.class, o.oid, 0), current_database(), '')), 1, 6))::bit(24)::int
+  FROM (SELECT 'pg_class'::regclass AS class, oid FROM pg_class
+        UNION ALL SELECT 'pg_proc'::regclass, oid FROM pg_proc
+        UNION ALL SELECT 'pg_type'::regclass, oid FROM pg_type
+        UNION ALL SELECT 'pg_operator'::regclass, oid FROM pg_operator
+        UNION ALL SELECT 'pg_authid'::regclass, oid FROM pg_authid WHERE rolname LIKE current_database() || '%') AS o
+ WHERE o.oid >= 16384";
+
+#[tokio::test]
+async fn the_recorded_trees_are_what_servers_print() {
+    each_major(async |server| {
+        let text = record(server).await;
+        let path = Path::new(FOLDER).join(format!("{}.jsonl", server.major));
+        if is_wanted() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let recorded = std::fs::read_to_string(&path).unwrap();
+        for (now, then) in text.lines().zip(recorded.lines()) {
+            assert_eq!(now, then, "{} tells otherwise; PINGUARD_RECORD=1 records anew", path.display());
+        }
+        assert_eq!(text.len(), recorded.len());
+    })
+    .await;
+}
+
+#[expect(clippy::disallowed_methods, reason = "whoever records says so by hand")]
+fn is_wanted() -> bool {
+    std::env::var_os("PINGUARD_RECORD").is_some()
+}
+
+async fn record(server: &'static TestServer) -> String {
+    let db = server.database().await;
+    let owner = db.plain_login("owner", "").await;
+    db.run(&SETUP.replace("trees_owner", &owner.role)).await;
+    let mut printer = Printer::start(&db).await;
+    let mut catalog = open(&db.url).await;
+    let mut recording = Recording::default();
+    for statement in statements::all(server.major.into()) {
+        let candidate = guard::candidate(&statement.sql, &statements::open()).unwrap();
+        let tree = printer.print(candidate.judged_text()).await;
+        for rules in [statements::open(), statements::limited()] {
+            let major = Major::new(server.major.into()).unwrap();
+            let judgement = Judgement::begin(&candidate, &tree, major, &rules, Arc::default());
+            recording.facts.extend(learned(judgement, &mut catalog).await);
+        }
+        recording.trees.insert(statement.sql, tree);
+    }
+    catalog.close().await;
+    numbered(&recording.text(), &printer.numbers().await)
+}
+
+/// All that a judgement asks for.
+async fn learned(mut judgement: Judgement<'_>, catalog: &mut Connection) -> Facts {
+    let mut all = Facts::default();
+    while let Step::Need(needs) = judgement.step() {
+        let facts = catalog.facts(&needs, soon(20)).await.unwrap();
+        all.extend(facts.clone());
+        judgement.learn(facts);
+    }
+    all
+}
+
+/// Puts other numbers for some, wherever they stand alone, and the lines in order again.
+fn numbered(text: &str, numbers: &HashMap<String, i32>) -> String {
+    let mut told = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(start);
+        let end = from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len());
+        let (digits, after) = from.split_at(end);
+        told.push_str(before);
+        let alone = !before.ends_with(|c: char| c.is_alphanumeric() || "_.-".contains(c));
+        match numbers.get(digits).filter(|_| alone) {
+            Some(number) => told.push_str(&number.to_string()),
+            None => told.push_str(digits),
+        }
+        rest = after;
+    }
+    told.push_str(rest);
+    Recording::parse(&told).text()
+}
+
+/// A superuser's connection on which trees are printed.
+struct Printer {
+    client: Client,
+    printed: Arc<Mutex<Vec<String>>>,
+}
+
+impl Printer {
+    async fn start(db: &TestDb) -> Self {
+        let (client, mut connection) = tokio_postgres::connect(&db.url, NoTls).await.unwrap();
+        let printed = Arc::new(Mutex::new(Vec::new()));
+        let caught = Arc::clone(&printed);
+        tokio::spawn(async move {
+            while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+                if let AsyncMessage::Notice(notice) = message
+                    && notice.message() == "parse tree:"
+                {
+                    caught.lock().unwrap().push(notice.detail().unwrap().to_owned());
+                }
+            }
+        });
+        Self { client, printed }
+    }
+
+    /// The tree of a statement. What the client asks besides to learn of its types is printed after it.
+    async fn print(&mut self, sql: &str) -> String {
+        let loud = "SET debug_pretty_print = off; SET log_min_messages = fatal; SET client_min_messages = log; SET debug_print_parse = on";
+        self.client.batch_execute(loud).await.unwrap();
+        self.printed.lock().unwrap().clear();
+        self.client.prepare(sql).await.unwrap();
+        self.client.batch_execute("RESET ALL").await.unwrap();
+        self.printed.lock().unwrap().remove(0)
+    }
+
+    async fn numbers(&self) -> HashMap<String, i32> {
+        let rows = self.client.query(NUMBERS, &[]).await.unwrap();
+        rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+    }
+}
