@@ -20,6 +20,9 @@ mod emulator;
 #[path = "../../tests/it/lambda/events.rs"]
 mod events;
 mod function;
+mod guard;
+#[path = "../../tests/it/recording/printer.rs"]
+mod printer;
 #[path = "../../tests/it/lambda/secrets_manager.rs"]
 mod secrets_manager;
 mod world;
@@ -34,6 +37,7 @@ async fn main() {
     let world = World::make().await;
     call::measure(&world).await;
     function::measure(&world, &program);
+    guard::measure().await;
 }
 
 /// The middle one of some times.

@@ -1,11 +1,12 @@
 //! A mutator that needs no special compiler: the same seed gives the same inputs.
 
+use std::panic;
 use std::time::{Duration, Instant};
 
 use super::Target;
 
 /// The longest that an input may take, unoptimised and on a busy machine.
-pub const SLOWEST: Duration = Duration::from_secs(20);
+const SLOWEST: Duration = Duration::from_secs(20);
 
 /// The longest input that is made, in bytes.
 const LONGEST: usize = 16 << 10;
@@ -88,25 +89,71 @@ impl Replay {
 
 /// Runs one input, and says which it was where that panics or takes too long.
 pub fn check(run: fn(&[u8]), input: &[u8]) {
-    struct Named<'a>(&'a [u8]);
-    impl Drop for Named<'_> {
-        fn drop(&mut self) {
-            if std::thread::panicking() {
-                eprintln!("the input was \"{}\"", self.0.escape_ascii());
-            }
-        }
-    }
-    let _named = Named(input);
     let since = Instant::now();
-    run(input);
-    assert!(since.elapsed() < SLOWEST, "it took {:?}", since.elapsed());
+    let ended = panic::catch_unwind(|| run(input));
+    let shown = input.escape_ascii();
+    assert!(ended.is_ok(), "the input was \"{shown}\"");
+    assert!(since.elapsed() < SLOWEST, "it took {:?}; the input was \"{shown}\"", since.elapsed());
 }
 
 /// What means something in a statement, a body or a tree.
 const PIECES: &[&str] = &[
-    "(", ")", "'", "\"", "$$", "$a$", "--", "/*", "*/", ";", "\\", "\n", "::", "[", "]", "{", "}", "<>", " ", "\u{0}", "é",
-    "\u{2060}", "\u{202e}", "SELECT ", "FROM ", "WITH a AS (", "UNION ALL ", "NOT ", "- ", "ARRAY[", "CASE WHEN ", "END",
-    "BEGIN ", "END; ", "IF a THEN ", "END IF;", "LOOP ", "EXECUTE ", "DECLARE ", "EXCEPTION WHEN OTHERS THEN ", "RETURN ",
-    "E'\\x", "U&'\\", "U&\"\\0041\" UESCAPE '!'", "$1", "$99999999999", "FOR UPDATE", "INTO ", "DELETE FROM t ", "{QUERY ",
-    ":rtable ", "{FUNCEXPR :funcid 17000", ":constvalue 4 [ 1 0 0 0 ]", "(o 16400)", "1e999", "0x", "%TYPE", "%ROWTYPE",
+    "(",
+    ")",
+    "'",
+    "\"",
+    "$$",
+    "$a$",
+    "--",
+    "/*",
+    "*/",
+    ";",
+    "\\",
+    "\n",
+    "::",
+    "[",
+    "]",
+    "{",
+    "}",
+    "<>",
+    " ",
+    "\u{0}",
+    "é",
+    "\u{2060}",
+    "\u{202e}",
+    "SELECT ",
+    "FROM ",
+    "WITH a AS (",
+    "UNION ALL ",
+    "NOT ",
+    "- ",
+    "ARRAY[",
+    "CASE WHEN ",
+    "END",
+    "BEGIN ",
+    "END; ",
+    "IF a THEN ",
+    "END IF;",
+    "LOOP ",
+    "EXECUTE ",
+    "DECLARE ",
+    "EXCEPTION WHEN OTHERS THEN ",
+    "RETURN ",
+    "E'\\x",
+    "U&'\\",
+    "U&\"\\0041\" UESCAPE '!'",
+    "$1",
+    "$99999999999",
+    "FOR UPDATE",
+    "INTO ",
+    "DELETE FROM t ",
+    "{QUERY ",
+    ":rtable ",
+    "{FUNCEXPR :funcid 17000",
+    ":constvalue 4 [ 1 0 0 0 ]",
+    "(o 16400)",
+    "1e999",
+    "0x",
+    "%TYPE",
+    "%ROWTYPE",
 ];

@@ -2,8 +2,9 @@
 
 use analyst::selected::column_lists;
 use analyst::{Ceilings, Scope};
+use pg::ReadError;
 
-use crate::client::{open, soon};
+use crate::client::{open, read, soon};
 use crate::support;
 
 const SCHEMAS: &str = r#"
@@ -90,6 +91,10 @@ async fn other_errors_and_nodes_without_a_selection_get_none() {
     assert_eq!(connection.flights(), before, "nothing is asked");
     column_lists(&mut connection, "42703", sql, &scope(&SELECTED), soon(20)).await.unwrap();
     assert_eq!(connection.flights(), before + 1);
+    // The connection on which a statement has failed is good for asking.
+    let Err(ReadError::Server(error)) = read(&mut connection, sql).await else { panic!("no such column") };
+    let said = column_lists(&mut connection, &error.sqlstate, sql, &scope(&SELECTED), soon(20)).await;
+    assert_eq!(said.as_deref(), Some("Columns of hr.stores: id, head."));
     // The error stands alone where the catalog does not answer.
     db.end_connections().await;
     assert_eq!(column_lists(&mut connection, "42703", sql, &scope(&SELECTED), soon(20)).await, None);

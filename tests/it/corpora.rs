@@ -1,6 +1,8 @@
 //! The guard's corpora: what must be refused is, what people ask is not, on every major, with and without a selection, for a
 //! login of least privilege and for a superuser.
 
+mod mutations;
+
 use std::collections::BTreeSet;
 
 use guard::facts::ObjectName;
@@ -9,28 +11,38 @@ use pg::{Connection, Judged, Memory};
 use serde_json::Value;
 
 use crate::client::{judge, open};
-use crate::support::{TestDb, TestServer, each_major};
+use crate::support::{TestDb, TestServer, each_major, postgis_server};
 
-const HOSTILE: &str = include_str!("../corpus/guard/hostile.jsonl");
+pub(crate) const HOSTILE: &str = include_str!("../corpus/guard/hostile.jsonl");
 const BENIGN: &str = include_str!("../corpus/guard/benign.jsonl");
-const FOUND: &str = include_str!("../corpus/guard/found.jsonl");
+pub(crate) const FOUND: &str = include_str!("../corpus/guard/found.jsonl");
 const FOUND_BENIGN: &str = include_str!("../corpus/guard/found_benign.jsonl");
+const FOUND_POSTGIS: &str = include_str!("../corpus/guard/found_postgis.jsonl");
 
-const BASE: &str = include_str!("../corpus/guard/setup.sql");
+pub(crate) const BASE: &str = include_str!("../corpus/guard/setup.sql");
 /// What is laid out on top of the base, each in a database of its own.
-const SETUPS: &[(&str, &str)] = &[
+pub(crate) const SETUPS: &[(&str, &str)] = &[
     ("base", ""),
     ("traps", include_str!("../corpus/guard/setup_traps.sql")),
     ("found", include_str!("../corpus/guard/setup_found.sql")),
     ("found_casts", include_str!("../corpus/guard/setup_found_casts.sql")),
     ("found_extensions", include_str!("../corpus/guard/setup_found_extensions.sql")),
     ("found_benign", include_str!("../corpus/guard/setup_found_benign.sql")),
+    ("found_folds", include_str!("../corpus/guard/setup_found_folds.sql")),
+    ("postgis", include_str!("../corpus/guard/setup_found_postgis.sql")),
+    (
+        "postgis_captured",
+        concat!(
+            include_str!("../corpus/guard/setup_found_postgis.sql"),
+            include_str!("../corpus/guard/setup_found_postgis_captured.sql")
+        ),
+    ),
 ];
 
 /// The relations that the corpora take for selected.
-const SELECTED: &[&str] =
+pub(crate) const SELECTED: &[&str] =
     &["customers", "orders", "order_items", "products", "v_order_totals", "mv_daily", "measurements", "docs"];
-const SELECTED_TRAPS: &[&str] = &[
+pub(crate) const SELECTED_TRAPS: &[&str] = &[
     "parent_t",
     "rls_t",
     "v_safe_secret_names",
@@ -43,7 +55,7 @@ const SELECTED_TRAPS: &[&str] = &[
     "ft_program",
     "ft_secrets",
 ];
-const SELECTED_FOUND: &[&str] = &[
+pub(crate) const SELECTED_FOUND: &[&str] = &[
     "below",
     "lowest",
     "deals",
@@ -53,7 +65,40 @@ const SELECTED_FOUND: &[&str] = &[
     "v_sizes",
     "v_kinds",
     "v_barrier",
+    "places",
 ];
+pub(crate) const SELECTED_FOLDS: &[&str] = &[
+    "kept_index",
+    "kept_constants",
+    "kept_bodies",
+    "kept_checks",
+    "kept_key",
+    "kept_key_1",
+    "folds_constant",
+    "folds_case",
+    "folds_coalesce",
+    "folds_null",
+    "folds_boolean",
+    "folds_row",
+    "folds_dropped",
+    "folds_body",
+    "folds_body_argument",
+    "folds_body_default",
+    "folds_body_dropped",
+    "folds_body_deeper",
+    "folds_body_atomic",
+    "folds_default",
+    "folds_statistics",
+    "folds_check",
+    "folds_predicate",
+    "folds_operator",
+    "folds_key",
+    "folds_key_1",
+    "folds_virtual",
+];
+
+/// Harmless by itself, and refused in a database in which a literal like its own may run code while it is parsed.
+const REFUSED_FOR_WHAT_IS_BESIDE: &[&str] = &["H326"];
 
 /// One statement of a corpus.
 struct Case {
@@ -92,7 +137,13 @@ fn rules(selection: Option<&[&str]>) -> Rules {
 }
 
 /// `allow`, `refuse` with its findings, or `error` with the server's word.
-async fn verdict(connection: &mut Connection, memory: &Memory, sql: &str, values: usize, rules: &Rules) -> String {
+async fn verdict(
+    connection: &mut Connection,
+    memory: &Memory,
+    sql: &str,
+    values: usize,
+    rules: &Rules,
+) -> String {
     let candidate = match guard::candidate(sql, rules) {
         Ok(candidate) => candidate,
         Err(refusal) => return format!("refuse: {refusal}"),
@@ -144,6 +195,10 @@ async fn agent(db: &TestDb) -> String {
     login.url
 }
 
+fn selected_found() -> Vec<&'static str> {
+    [SELECTED, SELECTED_FOUND, SELECTED_FOLDS].concat()
+}
+
 async fn check(server: &'static TestServer, corpus: &str, selected: &[&str]) {
     let cases = cases(corpus, server.major);
     let setups: BTreeSet<&str> = cases.iter().map(|case| case.setup.as_str()).collect();
@@ -159,8 +214,11 @@ async fn check(server: &'static TestServer, corpus: &str, selected: &[&str]) {
                     ("without", None, &case.without_selection),
                     ("with", Some(selected), &case.with_selection),
                 ] {
-                    let got = verdict(&mut connection, &memory, &case.sql, case.values, &rules(selection)).await;
+                    let got =
+                        verdict(&mut connection, &memory, &case.sql, case.values, &rules(selection)).await;
                     count += 1;
+                    let beside = REFUSED_FOR_WHAT_IS_BESIDE.contains(&case.id.as_str());
+                    let expected = if beside { "refuse" } else { expected.as_str() };
                     if !fits(&got, expected) {
                         wrong.push(format!(
                             "{} {with} a selection for {login}: expected {expected}, got {got}\n  {}",
@@ -174,7 +232,7 @@ async fn check(server: &'static TestServer, corpus: &str, selected: &[&str]) {
     }
     println!("PostgreSQL {}: {count} verdicts, {} wrong", server.major, wrong.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(count >= 100, "the corpus was not read");
+    assert!(count >= 40, "the corpus was not read");
 }
 
 #[tokio::test]
@@ -190,12 +248,15 @@ async fn what_people_ask_is_not_refused_on_any_major() {
 
 #[tokio::test]
 async fn what_was_found_by_attacking_is_refused_on_every_major() {
-    let selected: Vec<&str> = SELECTED.iter().chain(SELECTED_FOUND).copied().collect();
-    each_major(async |server| check(server, FOUND, &selected).await).await;
+    each_major(async |server| check(server, FOUND, &selected_found()).await).await;
 }
 
 #[tokio::test]
 async fn what_was_refused_for_no_reason_is_not_on_any_major() {
-    let selected: Vec<&str> = SELECTED.iter().chain(SELECTED_FOUND).copied().collect();
-    each_major(async |server| check(server, FOUND_BENIGN, &selected).await).await;
+    each_major(async |server| check(server, FOUND_BENIGN, &selected_found()).await).await;
+}
+
+#[tokio::test]
+async fn what_postgis_computes_runs_and_what_was_made_ahead_of_its_names_does_not() {
+    check(postgis_server(), FOUND_POSTGIS, &selected_found()).await;
 }

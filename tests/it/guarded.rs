@@ -21,6 +21,10 @@ pub(crate) async fn judge(connection: &mut Connection, memory: &Memory, sql: &st
         Ok(candidate) => candidate,
         Err(refusal) => return Outcome::Refused(refusal),
     };
+    // The values would be missing.
+    if candidate.parameters() > 0 {
+        return Outcome::Failed("it has parameters".to_owned());
+    }
     let plan = client::plan();
     let question = Question { candidate: &candidate, rules, parameters: &[], plan: &plan };
     match pg::judge(connection, memory, question).await {

@@ -6,38 +6,19 @@ use local::embedded::Binaries;
 use serde_json::Value;
 use tokio_postgres::Client;
 
+use crate::corpora;
 use crate::support::{self, TestServer};
 
-const CORPORA: [&str; 2] =
-    [include_str!("../corpus/guard/hostile.jsonl"), include_str!("../corpus/guard/found.jsonl")];
+const CORPORA: [&str; 2] = [corpora::HOSTILE, corpora::FOUND];
 
-const BASE: &str = include_str!("../corpus/guard/setup.sql");
-
-/// What is laid out on top of the base, and the name of the database.
-const SETUPS: [(&str, &str, &str); 4] = [
-    ("traps", "guardh", include_str!("../corpus/guard/setup_traps.sql")),
-    ("found", "found", include_str!("../corpus/guard/setup_found.sql")),
-    ("found_casts", "found_casts", include_str!("../corpus/guard/setup_found_casts.sql")),
-    ("found_extensions", "found_extensions", include_str!("../corpus/guard/setup_found_extensions.sql")),
+/// The set-ups that the statements were written for, and the database of each; one statement names its own.
+const DATABASES: [(&str, &str); 5] = [
+    ("traps", "guardh"),
+    ("found", "found"),
+    ("found_casts", "found_casts"),
+    ("found_extensions", "found_extensions"),
+    ("found_folds", "found_folds"),
 ];
-
-/// The relations that the statements take for selected, all of schema `public`.
-const SELECTED: [&str; 8] =
-    ["customers", "orders", "order_items", "products", "v_order_totals", "mv_daily", "measurements", "docs"];
-const SELECTED_TRAPS: [&str; 11] = [
-    "parent_t",
-    "rls_t",
-    "v_safe_secret_names",
-    "v_volatile",
-    "v_exec",
-    "idx_trojan",
-    "frt",
-    "dom_t",
-    "ft_passwd",
-    "ft_program",
-    "ft_secrets",
-];
-const SELECTED_FOUND: [&str; 2] = ["below", "lowest"];
 
 /// Whoever asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +71,9 @@ impl Selecting {
     pub(crate) fn rules(self) -> Rules {
         let open = Rules::open(RowLimit::new(10));
         let name = |name: &&str| ObjectName { schema: "public".to_owned(), name: (*name).to_owned() };
-        let names = SELECTED.iter().chain(&SELECTED_TRAPS).chain(&SELECTED_FOUND);
+        let names =
+            [corpora::SELECTED, corpora::SELECTED_TRAPS, corpora::SELECTED_FOUND, corpora::SELECTED_FOLDS];
+        let names = names.into_iter().flatten();
         match self {
             Self::Nothing => open,
             Self::Some => Rules { selection: Selection::Only(names.map(name).collect()), ..open },
@@ -117,7 +100,7 @@ fn statement(case: &Value) -> Statement {
         "bounded" => Expected::Bounded,
         other => panic!("nobody knows what `{other}` expects"),
     };
-    let (_, database, _) = SETUPS.iter().find(|(setup, _, _)| *setup == text("setup")).unwrap();
+    let (_, database) = DATABASES.iter().find(|(setup, _)| *setup == text("setup")).unwrap();
     Statement {
         id: text("id").to_owned(),
         technique: text("technique").to_owned(),
@@ -145,15 +128,18 @@ impl Ground {
         let server = TestServer::start(Binaries::unpacked(major).unwrap(), &settings);
         server.set_hba(&["host all all 127.0.0.1/32 trust", "host all all ::1/128 trust"]).await;
         let ground = Self { server };
-        for (_, database, more) in SETUPS {
+        for (setup, database) in DATABASES {
+            let (_, more) = corpora::SETUPS.iter().find(|(name, _)| *name == setup).unwrap();
             ground.admin().await.batch_execute(&format!("CREATE DATABASE {database}")).await.unwrap();
             let port = format!("'{}'", ground.server.port());
-            let text = format!("{BASE}\n{more}").replace(":'port'", &port);
+            let text = format!("{}\n{more}", corpora::BASE).replace(":'port'", &port);
             ground.client(Asker::Superuser, database).await.batch_execute(&text).await.unwrap();
         }
         let quiet = match major {
-            14 => "ALTER ROLE guard_agent SET log_min_messages = fatal; \
-                   ALTER ROLE guard_app SET log_min_messages = fatal",
+            14 => {
+                "ALTER ROLE guard_agent SET log_min_messages = fatal; \
+                   ALTER ROLE guard_app SET log_min_messages = fatal"
+            }
             _ => "GRANT SET ON PARAMETER log_min_messages TO guard_agent, guard_app",
         };
         ground.admin().await.batch_execute(quiet).await.unwrap();
@@ -161,7 +147,7 @@ impl Ground {
     }
 
     pub(crate) fn databases() -> impl Iterator<Item = &'static str> {
-        SETUPS.iter().map(|(_, database, _)| *database)
+        DATABASES.iter().map(|(_, database)| *database)
     }
 
     pub(crate) fn url(&self, asker: Asker, database: &str) -> String {

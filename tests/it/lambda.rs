@@ -1,5 +1,6 @@
 //! The real program of the function `mcp`, started and driven as Lambda does, with Secrets Manager beside it.
 
+mod control_side;
 mod emulator;
 mod events;
 mod secrets_manager;

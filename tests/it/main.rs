@@ -12,6 +12,8 @@
     reason = "tests stop at the first surprise, and not every test uses all of the support"
 )]
 
+mod audit;
+mod cache;
 mod client;
 mod column_errors;
 mod conformance;
@@ -21,14 +23,21 @@ mod embedded;
 mod endpoint;
 mod exchanges;
 mod faults;
+mod flows_api;
+mod guarded;
+mod hostile;
 mod inspector;
+mod keys_cli;
 mod lanes;
 mod lambda;
 mod layering;
 mod login;
 mod login_warnings;
 mod mcp_tools;
+mod neighbours;
+mod oracle;
 mod recording;
+mod regression;
 mod relation_list;
 mod serve;
 mod settings;

@@ -12,6 +12,7 @@ use pg::{Memory, ReadPlan};
 use crate::client::{open, plan};
 use crate::guarded::{self, Outcome};
 use crate::hostile::{ASKERS, Asker, Expected, Ground, SELECTINGS, Selecting, Statement, statements};
+use crate::mcp_tools::tell;
 use crate::support::MAJORS;
 
 /// Statements that work until they are stopped get this long.
@@ -44,18 +45,24 @@ fn what_the_guard_lets_through_changes_nothing_on_any_major() {
             assert_eq!(before.changes(&after), [""; 0], "after what {asker:?} asked");
         }
         let Figures { asked, ran, refused, failed, wrong } = figures;
-        println!(
+        tell(&format!(
             "PostgreSQL {major}: {asked} hostile statements asked in {} s: {refused} refused, {failed} failed, {ran} ran; \
              the state, looked at in {} ms, is unchanged",
             since.elapsed().as_secs(),
             looked.as_millis()
-        );
+        ));
         assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
         assert!(ran > 100, "hardly anything ran, so nothing was shown");
     });
 }
 
-async fn ask_all(ground: &Ground, statements: &[Statement], database: &str, asker: Asker, figures: &mut Figures) {
+async fn ask_all(
+    ground: &Ground,
+    statements: &[Statement],
+    database: &str,
+    asker: Asker,
+    figures: &mut Figures,
+) {
     let mut connection = open(&ground.url(asker, database)).await;
     let memory = Memory::default();
     for statement in statements.iter().filter(|statement| statement.database == database) {

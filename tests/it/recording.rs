@@ -5,20 +5,25 @@
 mod recorded;
 #[path = "../../shared/guard/tests/it/trees/statements.rs"]
 mod statements;
+#[path = "../../shared/guard/tests/it/trees/written.rs"]
+mod written;
+
+mod printer;
 
 use std::collections::HashMap;
-use std::future::poll_fn;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use guard::facts::{Facts, Major};
 use guard::{Judgement, Step};
 use pg::Connection;
-use tokio_postgres::{AsyncMessage, Client, NoTls};
+use tokio_postgres::Client;
 
+use self::printer::Printer;
 use self::recorded::Recording;
+use self::written::written;
 use crate::client::{open, soon};
-use crate::support::{TestDb, TestServer, each_major};
+use crate::support::{TestServer, each_major};
 
 const SETUP: &str = include_str!("../../shared/guard/tests/trees/setup.sql");
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/guard/tests/trees");
@@ -60,7 +65,7 @@ async fn record(server: &'static TestServer) -> String {
     let db = server.database().await;
     let owner = db.plain_login("owner", "").await;
     db.run(&SETUP.replace("trees_owner", &owner.role)).await;
-    let mut printer = Printer::start(&db).await;
+    let mut printer = Printer::start(&db.url).await;
     let mut catalog = open(&db.url).await;
     let mut recording = Recording::default();
     for statement in statements::all(server.major.into()) {
@@ -74,7 +79,7 @@ async fn record(server: &'static TestServer) -> String {
         recording.trees.insert(statement.sql, tree);
     }
     catalog.close().await;
-    numbered(&recording.text(), &printer.numbers().await)
+    numbered(&written(&recording), &numbers(&printer.client).await)
 }
 
 /// All that a judgement asks for.
@@ -97,7 +102,9 @@ fn numbered(text: &str, numbers: &HashMap<String, i32>) -> String {
         let end = from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len());
         let (digits, after) = from.split_at(end);
         told.push_str(before);
-        let alone = !before.ends_with(|c: char| c.is_alphanumeric() || "_.-".contains(c));
+        // A line break is written `\n`.
+        let alone =
+            before.ends_with("\\n") || !before.ends_with(|c: char| c.is_alphanumeric() || "_.-".contains(c));
         match numbers.get(digits).filter(|_| alone) {
             Some(number) => told.push_str(&number.to_string()),
             None => told.push_str(digits),
@@ -105,44 +112,10 @@ fn numbered(text: &str, numbers: &HashMap<String, i32>) -> String {
         rest = after;
     }
     told.push_str(rest);
-    Recording::parse(&told).text()
+    written(&Recording::parse(&told))
 }
 
-/// A superuser's connection on which trees are printed.
-struct Printer {
-    client: Client,
-    printed: Arc<Mutex<Vec<String>>>,
-}
-
-impl Printer {
-    async fn start(db: &TestDb) -> Self {
-        let (client, mut connection) = tokio_postgres::connect(&db.url, NoTls).await.unwrap();
-        let printed = Arc::new(Mutex::new(Vec::new()));
-        let caught = Arc::clone(&printed);
-        tokio::spawn(async move {
-            while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
-                if let AsyncMessage::Notice(notice) = message
-                    && notice.message() == "parse tree:"
-                {
-                    caught.lock().unwrap().push(notice.detail().unwrap().to_owned());
-                }
-            }
-        });
-        Self { client, printed }
-    }
-
-    /// The tree of a statement. What the client asks besides to learn of its types is printed after it.
-    async fn print(&mut self, sql: &str) -> String {
-        let loud = "SET debug_pretty_print = off; SET log_min_messages = fatal; SET client_min_messages = log; SET debug_print_parse = on";
-        self.client.batch_execute(loud).await.unwrap();
-        self.printed.lock().unwrap().clear();
-        self.client.prepare(sql).await.unwrap();
-        self.client.batch_execute("RESET ALL").await.unwrap();
-        self.printed.lock().unwrap().remove(0)
-    }
-
-    async fn numbers(&self) -> HashMap<String, i32> {
-        let rows = self.client.query(NUMBERS, &[]).await.unwrap();
-        rows.iter().map(|row| (row.get(0), row.get(1))).collect()
-    }
+async fn numbers(client: &Client) -> HashMap<String, i32> {
+    let rows = client.query(NUMBERS, &[]).await.unwrap();
+    rows.iter().map(|row| (row.get(0), row.get(1))).collect()
 }

@@ -4,7 +4,12 @@ use std::collections::BTreeSet;
 
 #[test]
 fn readme_lists_the_settings_that_the_code_reads() {
-    let code = words(include_str!("../../functions/mcp/src/settings.rs"));
+    let sources = [
+        include_str!("../../functions/audit/src/settings.rs"),
+        include_str!("../../functions/flows/src/settings.rs"),
+        include_str!("../../functions/mcp/src/settings.rs"),
+    ];
+    let code: BTreeSet<String> = sources.into_iter().flat_map(words).collect();
     let table = include_str!("../../README.md").lines().filter(|line| line.starts_with("| `PINGUARD_"));
     let listed: BTreeSet<String> = table.map(|line| line.split('`').nth(1).unwrap().to_owned()).collect();
     assert_eq!(listed, code);

@@ -3,10 +3,15 @@
 use std::process::Command;
 
 use pg::{Judged, Lane, Memory};
+use serde_json::json;
 use tokio_postgres::Client;
 
 use crate::client::{encoded, everything, judge, open};
-use crate::support::{self, TestDb};
+use crate::support::{
+    self, TestDb,
+    command::{Folder, Serving},
+    http::call,
+};
 
 /// What the command prints.
 fn printed(arguments: &[&str]) -> String {
@@ -95,4 +100,14 @@ async fn the_login_reads_what_was_named_and_nothing_else() {
         db.run(&format!("DROP OWNED BY {quoted}; DROP ROLE {quoted}")).await;
     })
     .await;
+}
+
+#[tokio::test]
+async fn the_demo_needs_no_other_lane() {
+    let folder = Folder::new();
+    let mut serving = Serving::start(&folder.0, &["--json"]);
+    let ready = serving.ready();
+    let answer = call(ready.url(), ready.key(), "query", json!({"sql": "TABLE demo_sales"})).await;
+    assert_eq!(answer["_meta"]["lane"], "quiet", "{answer}");
+    assert_eq!(serving.signal("INT"), Some(0), "{}", serving.stderr());
 }

@@ -8,6 +8,7 @@ mod compare;
 mod databases;
 mod endpoint;
 mod records;
+mod selections;
 mod server_text;
 
 use std::{
@@ -59,7 +60,10 @@ fn every_recorded_statement_gives_the_values_of_the_server() {
     println!("databases loaded in {} s, all in {} s", loaded.as_secs(), since.elapsed().as_secs());
     let judged = judge(&records, &outcomes, REFUSED);
     println!("{}", judged.figures);
-    assert!(judged.problems.is_empty(), "\n{}", judged.problems.join("\n"));
+    let (figures, problems) = selections::check(&records, &databases);
+    println!("{figures}\nall in {} s", since.elapsed().as_secs());
+    let problems = [judged.problems, problems].concat();
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }
 
 /// Runs all statements; an outcome for each, in order.
@@ -113,10 +117,14 @@ struct Judged {
     problems: Vec<String>,
 }
 
-fn judge(records: &[Record], outcomes: &[Outcome], refused: &str) -> Judged {
+/// Codes by id.
+fn listed(refused: &str) -> BTreeMap<&str, &str> {
     let lines = refused.lines().filter(|line| !line.starts_with('#'));
-    let mut listed: BTreeMap<&str, &str> =
-        lines.filter_map(|line| line.split_once(' ')).map(|(code, id)| (id, code)).collect();
+    lines.filter_map(|line| line.split_once(' ')).map(|(code, id)| (id, code)).collect()
+}
+
+fn judge(records: &[Record], outcomes: &[Outcome], refused: &str) -> Judged {
+    let mut listed = listed(refused);
     let (mut in_order, mut in_other_order) = (0, 0);
     let mut by_code: BTreeMap<&str, usize> = BTreeMap::new();
     let mut problems = Vec::new();

@@ -138,11 +138,13 @@ mod tests {
             r#"{"auditEvent":{"sql":"SELECT 1"}}"#.to_owned(),
             r#"{"auditHead":{"workspace":"w","count":1,"hmac":""}}"#.to_owned(),
         ];
-        let events: Vec<_> = messages.iter().map(|message| json!({"id": "1", "timestamp": 1, "message": message})).collect();
+        let events: Vec<_> =
+            messages.iter().map(|message| json!({"id": "1", "timestamp": 1, "message": message})).collect();
         let payload = json!({"messageType": "DATA_MESSAGE", "logGroup": "g", "logEvents": events});
         let Intake::Log(lines) = Intake::read(&packed(&payload)).unwrap() else { panic!("no log") };
         assert!(matches!(lines.as_slice(), [Line::Call(_), Line::Unreadable, Line::Unreadable]), "{lines:?}");
-        let control = json!({"messageType": "CONTROL_MESSAGE", "logEvents": [{"message": "CWL CONTROL MESSAGE"}]});
+        let control =
+            json!({"messageType": "CONTROL_MESSAGE", "logEvents": [{"message": "CWL CONTROL MESSAGE"}]});
         assert!(matches!(Intake::read(&packed(&control)).unwrap(), Intake::Log(lines) if lines.is_empty()));
     }
 
@@ -152,7 +154,10 @@ mod tests {
             assert!(matches!(Intake::read(&event), Err(BadPayload::Kind)), "{event}");
         }
         for data in [json!("%"), json!(STANDARD.encode("plain")), json!(1)] {
-            assert!(matches!(Intake::read(&json!({"awslogs": {"data": data}})), Err(BadPayload::Log)), "{data}");
+            assert!(
+                matches!(Intake::read(&json!({"awslogs": {"data": data}})), Err(BadPayload::Log)),
+                "{data}"
+            );
         }
         assert!(matches!(Intake::read(&json!({"Records": [{"body": "x"}]})), Err(BadPayload::Messages(_))));
         assert!(matches!(Intake::read(&json!({"source": "aws.scheduler"})), Ok(Intake::Schedule)));

@@ -20,10 +20,8 @@ pub(crate) async fn list(app: &App, caller: &Caller, latest: Instant) -> Result<
         return Err(door::lacks("flows:read or keys:manage"));
     }
     let credentials = app.control.list_credentials(&caller.workspace, latest).await?;
-    let credentials: Vec<Value> = credentials
-        .iter()
-        .map(|one| record(&one.id, &one.name, &one.kind, &one.secret_id))
-        .collect();
+    let credentials: Vec<Value> =
+        credentials.iter().map(|one| record(&one.id, &one.name, &one.kind, &one.secret_id)).collect();
     Ok(answer::json(StatusCode::OK, &json!({"credentials": credentials})))
 }
 
@@ -43,9 +41,8 @@ pub(crate) async fn add(
     }
     manages(caller)?;
     let new: New = asked.json()?;
-    let id = CredentialId::parse(&new.id).ok_or_else(|| {
-        Refusal::bad_request("`id` must be 1 to 20 characters of a-z, 0-9 and `-`")
-    })?;
+    let id = CredentialId::parse(&new.id)
+        .ok_or_else(|| Refusal::bad_request("`id` must be 1 to 20 characters of a-z, 0-9 and `-`"))?;
     let name = name(new.name.as_deref().unwrap_or(id.as_str()))?;
     may_name(app, caller, &new.secret_id, latest).await?;
     let credential = Credential { id: &id, name, secret_id: &new.secret_id };
@@ -94,7 +91,8 @@ pub(crate) async fn remove(
         Removal::Removed => Ok(answer::done()),
         Removal::NotFound => Err(no_credential(id.as_str())),
         Removal::InUse(flows) => {
-            let message = format!("nodes of `{}` use the credential; give them another first", flows.join("`, `"));
+            let message =
+                format!("nodes of `{}` use the credential; give them another first", flows.join("`, `"));
             Err(Refusal::conflict("credential_in_use", message).with("flows", flows))
         }
     }
@@ -123,7 +121,9 @@ fn record(id: &str, name: &str, kind: &str, secret_id: &str) -> Value {
 fn manages(caller: &Caller) -> Result<(), Refusal> {
     door::must(caller, Scope::KeysManage)?;
     if caller.flows.is_some() {
-        return Err(Refusal::forbidden("a key that is bound to flows cannot change the workspace's credentials"));
+        return Err(Refusal::forbidden(
+            "a key that is bound to flows cannot change the workspace's credentials",
+        ));
     }
     Ok(())
 }
@@ -132,11 +132,15 @@ fn manages(caller: &Caller) -> Result<(), Refusal> {
 async fn may_name(app: &App, caller: &Caller, secret: &str, latest: Instant) -> Result<(), Refusal> {
     let length = secret.chars().count();
     if !(1..=MAX_SECRET_CHARS).contains(&length) || secret.chars().any(|c| c.is_control() || c == ' ') {
-        let message = format!("`secretId` must be the id of a secret, 1 to {MAX_SECRET_CHARS} characters without blanks");
+        let message = format!(
+            "`secretId` must be the id of a secret, 1 to {MAX_SECRET_CHARS} characters without blanks"
+        );
         return Err(Refusal::bad_request(message));
     }
     if secret.contains("://") {
-        return Err(Refusal::bad_request("`secretId` is the id of a secret; the connection URL belongs into the secret"));
+        return Err(Refusal::bad_request(
+            "`secretId` is the id of a secret; the connection URL belongs into the secret",
+        ));
     }
     let taken = !app.settings.may_name(&caller.workspace, secret)
         || app.control.is_secret_of_another(&caller.workspace, secret, latest).await?;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use http::HeaderMap;
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::request::Parts;
-use http::HeaderMap;
+use http::uri::Authority;
 use state::{Caller, FlowKind, HeaderError, Identity, KeyToken, Scope};
 use tokio::time::Instant;
 
@@ -18,10 +19,12 @@ pub(crate) fn comes_from_where_it_may(settings: &Settings, parts: &Parts) -> Res
     if let Some(origin) = parts.headers.get(ORIGIN)
         && !is_one_of(&settings.allowed_origins, origin.to_str().unwrap_or_default())
     {
-        return Err(Refusal::forbidden("pages of this origin may not call; the operator sets those that may"));
+        return Err(Refusal::forbidden(
+            "pages of this origin may not call; the operator sets those that may",
+        ));
     }
     let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
-    let host = host.or_else(|| parts.uri.authority().map(|authority| authority.as_str())).unwrap_or_default();
+    let host = host.or_else(|| parts.uri.authority().map(Authority::as_str)).unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     let hosts = &settings.allowed_hosts;
     if hosts.is_empty() || is_one_of(hosts, host) || is_one_of(hosts, name) {

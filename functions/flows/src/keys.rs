@@ -36,10 +36,13 @@ pub(crate) async fn create(app: &App, caller: &Caller, asked: &Asked) -> Result<
     if scopes.is_empty() {
         return Err(Refusal::bad_request("`scopes` must name at least one scope"));
     }
-    let flows = new.flows.as_ref().map(|flows| flows.iter().map(|id| flow(id)).collect::<Result<Vec<_>, _>>());
+    let flows =
+        new.flows.as_ref().map(|flows| flows.iter().map(|id| flow(id)).collect::<Result<Vec<_>, _>>());
     let flows = flows.transpose()?;
     if !within(caller, flows.as_deref()) {
-        return Err(Refusal::forbidden("this key is bound to flows; a key that it makes must be bound to some of them"));
+        return Err(Refusal::forbidden(
+            "this key is bound to flows; a key that it makes must be bound to some of them",
+        ));
     }
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| {
@@ -54,7 +57,7 @@ pub(crate) async fn create(app: &App, caller: &Caller, asked: &Asked) -> Result<
     Ok(answer::json(StatusCode::CREATED, &body))
 }
 
-pub(crate) async fn revoke(app: &App, caller: &Caller, id: &str) -> Result<Answer, Refusal> {
+pub(crate) async fn revoke(app: &App, caller: &Caller, id: &str, latest: Instant) -> Result<Answer, Refusal> {
     door::must(caller, Scope::KeysManage)?;
     let absent = || Refusal::not_found(format!("there is no key `{id}`"));
     let is_id = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
@@ -62,27 +65,28 @@ pub(crate) async fn revoke(app: &App, caller: &Caller, id: &str) -> Result<Answe
         return Err(absent());
     }
     if caller.flows.is_some() {
-        let keys = app.control.list_keys(&caller.workspace, Instant::now() + LIST_TIME).await?;
+        let keys = app.control.list_keys(&caller.workspace, latest).await?;
         keys.iter().find(|key| key.id == id && is_theirs(caller, key)).ok_or_else(absent)?;
     }
     app.control.revoke_key(&caller.workspace, id).await?;
     Ok(answer::done())
 }
 
-const LIST_TIME: std::time::Duration = std::time::Duration::from_secs(10);
-
 /// A name for people: one line.
 pub(crate) fn name(text: &str) -> Result<&str, Refusal> {
     let name = text.trim();
     let length = name.chars().count();
     if !(1..=MAX_NAME_CHARS).contains(&length) || name.chars().any(char::is_control) {
-        return Err(Refusal::bad_request(format!("`name` must be one line of 1 to {MAX_NAME_CHARS} characters")));
+        return Err(Refusal::bad_request(format!(
+            "`name` must be one line of 1 to {MAX_NAME_CHARS} characters"
+        )));
     }
     Ok(name)
 }
 
 fn flow(id: &str) -> Result<FlowId, Refusal> {
-    let message = || Refusal::bad_request("`flows` must be ids of flows: 1 to 20 characters of a-z, 0-9 and `-`");
+    let message =
+        || Refusal::bad_request("`flows` must be ids of flows: 1 to 20 characters of a-z, 0-9 and `-`");
     FlowId::parse(id).ok_or_else(message)
 }
 

@@ -62,6 +62,6 @@ where
         Route::RemoveCredential(id) => credentials::remove(app, &caller, id, latest).await,
         Route::Keys => keys::list(app, &caller, latest).await,
         Route::CreateKey => keys::create(app, &caller, &asked).await,
-        Route::RevokeKey(id) => keys::revoke(app, &caller, id).await,
+        Route::RevokeKey(id) => keys::revoke(app, &caller, id, latest).await,
     }
 }

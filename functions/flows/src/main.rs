@@ -14,10 +14,12 @@ use tokio::time::Instant;
 async fn main() -> anyhow::Result<()> {
     tracing_subscriber::fmt().json().with_max_level(tracing::Level::INFO).init();
     #[expect(clippy::disallowed_methods, reason = "the one place of this function that reads settings")]
-    let Deployment { settings, control_secret, audit_queue_url } = Deployment::read(|name| std::env::var(name).ok())?;
+    let Deployment { settings, control_secret, audit_queue_url } =
+        Deployment::read(|name| std::env::var(name).ok())?;
     let secrets = Arc::new(SecretStore::aws());
     let control = Control::new(Arc::clone(&secrets), control_secret);
-    let events = audit_queue_url.map_or(EventSink::Log(Lines::Stdout), |url| EventSink::Queue(Queue::new(url)));
+    let events =
+        audit_queue_url.map_or(EventSink::Log(Lines::Stdout), |url| EventSink::Queue(Queue::new(url)));
     let app = Arc::new(App { settings, secrets, control, callers: Callers::ApiKeys, events });
     let serve = service_fn(move |request: Request| {
         let app = Arc::clone(&app);

@@ -54,9 +54,9 @@ pub(crate) async fn on_canvas(
     }
     let body: Body = asked.json_or_default()?;
     let credential = match body.canvas.credential {
-        None => saved,
-        Some(None) => None,
-        Some(Some(id)) => Some(id),
+        OnCanvas::NotSent => saved,
+        OnCanvas::Default => None,
+        OnCanvas::Named(id) => Some(id),
     };
     list(app, caller, credential, latest).await
 }
@@ -66,9 +66,8 @@ pub(crate) async fn on_canvas(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "the other fields are taken and do not matter here")]
 struct Canvas {
-    /// Absent: as saved. Null: the default credential.
-    #[serde(default, deserialize_with = "present")]
-    credential: Option<Option<String>>,
+    #[serde(default)]
+    credential: OnCanvas,
     relations: Option<Value>,
     allowed_functions: Option<Value>,
     search_path: Option<Value>,
@@ -77,8 +76,21 @@ struct Canvas {
     pins: Option<Value>,
 }
 
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
+/// The node's credential as it is on the canvas.
+#[derive(Default)]
+enum OnCanvas {
+    /// The saved one.
+    #[default]
+    NotSent,
+    /// `null`: none, which means the default one.
+    Default,
+    Named(String),
+}
+
+impl<'de> Deserialize<'de> for OnCanvas {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map_or(Self::Default, Self::Named))
+    }
 }
 
 /// The flow's kind and the node's credential, from the draft, or from Live where there is no draft.
@@ -141,5 +153,6 @@ fn no_secret(credential: Option<&str>) -> Failure {
         Some(id) => format!("the workspace has no credential `{id}`"),
         None => "the node has no credential, and there is no default one".to_owned(),
     };
-    Failure::new(Kind::Plumbing, "no_credential", message).hinting("give the node a credential of its workspace")
+    Failure::new(Kind::Plumbing, "no_credential", message)
+        .hinting("give the node a credential of its workspace")
 }

@@ -56,8 +56,13 @@ impl Asked {
 
     /// The body as a JSON object of a known shape.
     pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Refusal> {
-        let body = serde_json::from_str(self.text()?);
-        body.map_err(|error| Refusal::bad_request(format!("the body is not what this route takes: {error}")))
+        let text = self.text()?;
+        // A list would be read as the fields in their order.
+        if !text.trim_start().starts_with('{') {
+            return Err(Refusal::bad_request("the body is no JSON object"));
+        }
+        serde_json::from_str(text)
+            .map_err(|error| Refusal::bad_request(format!("the body is not what this route takes: {error}")))
     }
 
     /// The same where the body may be left out.

@@ -34,7 +34,6 @@ impl Route {
         let is = |wanted: Method| *method == wanted;
         match parts.as_slice() {
             ["flows"] if is(Method::GET) => Ok(Self::Flows),
-            ["flows"] => Err(Refusal::only("GET")),
             ["flows", id] => match *method {
                 Method::GET => Ok(Self::Flow(flow(id)?)),
                 Method::DELETE => Ok(Self::DeleteFlow(flow(id)?)),
@@ -53,7 +52,7 @@ impl Route {
                 }
             }
             ["audit"] if is(Method::GET) => Ok(Self::Audit),
-            ["audit"] => Err(Refusal::only("GET")),
+            ["flows" | "audit"] => Err(Refusal::only("GET")),
             ["credentials"] => match *method {
                 Method::GET => Ok(Self::Credentials),
                 Method::POST => Ok(Self::AddCredential),

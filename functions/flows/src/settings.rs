@@ -59,7 +59,8 @@ impl Deployment {
     /// Reads the settings through `get`.
     pub fn read(get: impl Fn(&str) -> Option<String>) -> Result<Self, Problems> {
         let mut problems = Vec::new();
-        let text = |name: &str| get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        let text =
+            |name: &str| get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         let control_secret = text("PINGUARD_CONTROL_SECRET").unwrap_or_default();
         if control_secret.is_empty() {
             problems.push(

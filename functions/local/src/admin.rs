@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use serde_json::Value;
 use state::{Control, ControlError, SecretStore};
 use tokio::time::Instant;
@@ -50,19 +50,17 @@ struct Desk {
 impl Desk {
     /// The control database of the flag or the environment; else that of a `pinguard serve` that runs on the data folder.
     fn open(place: Place) -> Result<Self> {
-        let store = match &place.control_url {
-            Some(url) => SecretStore::given(CONTROL_SECRET, url),
-            None => {
-                let secrets = DataFolder::path_of(place.data.clone())?.join("secrets");
-                let running = secrets.join(CONTROL_SECRET).is_file();
-                let missing = || {
-                    anyhow!(
-                        "no `pinguard serve` runs on {}: start it, or give --control-url or PINGUARD_CONTROL_URL",
-                        secrets.parent().unwrap_or(&secrets).display()
-                    )
-                };
-                running.then_some(SecretStore::Files(secrets.clone())).ok_or_else(missing)?
-            }
+        let store = if let Some(url) = &place.control_url {
+            SecretStore::given(CONTROL_SECRET, url)
+        } else {
+            let data = DataFolder::path_of(place.data.clone())?;
+            let secrets = data.join("secrets");
+            ensure!(
+                secrets.join(CONTROL_SECRET).is_file(),
+                "no `pinguard serve` runs on {}: start it, or give --control-url or PINGUARD_CONTROL_URL",
+                data.display()
+            );
+            SecretStore::Files(secrets)
         };
         Ok(Self { control: Control::new(Arc::new(store), CONTROL_SECRET.to_owned()), place })
     }
@@ -83,8 +81,8 @@ fn latest() -> Instant {
     Instant::now() + TIME
 }
 
-/// What an operator does next belongs to what went wrong.
+/// What went wrong, and what an operator does next.
 fn explained(error: ControlError) -> anyhow::Error {
     let hint = error.hint();
-    anyhow::Error::new(error).context(hint.to_owned()).context("not done")
+    anyhow!("{:#}; {hint}", anyhow::Error::new(error))
 }

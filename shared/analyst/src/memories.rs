@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use pg::{Connection, Consent, Lane, Memory, SearchPath};
+use pg::{Connection, Consent, Lane, Memory, ReadError, SearchPath};
 use tokio::time::Instant;
 
+use crate::failure::Failure;
 use crate::login;
+use crate::query::failed_read;
 
 /// Databases that are remembered at most; past them all are forgotten.
 const MOST: usize = 64;
@@ -40,17 +42,20 @@ impl Database {
 }
 
 impl Reached {
-    /// Looks once at what the login may do. No call fails for it.
-    pub(crate) async fn look_at_login(&mut self, deadline: Instant) {
+    /// Looks once at what the login may do. What the server says against that is no matter of the call.
+    pub(crate) async fn look_at_login(&mut self, deadline: Instant) -> Result<(), Failure> {
         if self.database.login.get().is_some() {
-            return;
+            return Ok(());
         }
         let path = SearchPath::new(["pg_catalog"]).ok();
-        if let Ok(tables) = self.connection.catalog(&[login::question()], path.as_ref(), deadline).await {
-            let warnings = tables.first().map(login::warnings).unwrap_or_default();
-            // Another call may have looked meanwhile, and saw the same.
-            let _ = self.database.login.set(warnings);
-        }
+        let warnings = match self.connection.catalog(&[login::question()], path.as_ref(), deadline).await {
+            Ok(tables) => tables.first().map(login::warnings).unwrap_or_default(),
+            Err(ReadError::Own(_)) => Vec::new(),
+            Err(error) => return Err(failed_read(error)),
+        };
+        // Another call may have looked meanwhile, and saw the same.
+        let _ = self.database.login.set(warnings);
+        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ use crate::failure::{Failure, Kind};
 use crate::hint;
 use crate::memories::Reached;
 use crate::scope::Scope;
+use crate::selected::column_lists;
 
 /// Bytes of a statement's result that are kept at most, for each byte of JSON that may be shown. JSON can be shorter: what
 /// is kept of a cut value is four times what is shown of it, and a digit and its comma are counted as nine bytes.
@@ -113,13 +114,23 @@ where
         keep: scope.ceilings.value_chars.saturating_mul(MOST_UTF8_BYTES),
     };
     let mut reached = open().await?;
-    reached.look_at_login(deadline).await;
+    reached.look_at_login(deadline).await?;
     let Reached { mut connection, database } = reached;
     let question =
         Question { candidate: &candidate, rules: &rules, parameters: &ask.parameters, plan: &plan };
     let read = pg::read(&mut connection, &database.memory, question).await;
+    let columns = match &read {
+        Err(ReadError::Server(error)) => {
+            column_lists(&mut connection, &error.sqlstate, ask.sql, scope, deadline).await
+        }
+        Ok(_) | Err(_) => None,
+    };
     connection.close().await;
-    match read.map_err(|error| failed_statement(error, ask.sql))? {
+    let read = read.map_err(|error| {
+        let failure = failed_statement(error, ask.sql);
+        columns.iter().fold(failure, |failure, columns| failure.saying_also(columns))
+    });
+    match read? {
         Read::Refused(refusal) => Err(refusal.into()),
         Read::Ran(ran) => {
             let tables = ran.relations.iter().map(ToString::to_string).collect();

@@ -187,7 +187,7 @@ impl Admitted {
     /// none where it lies in words of ours.
     pub fn caller_position(&self, server: usize) -> Option<usize> {
         let within = server.checked_sub(self.ours).filter(|position| *position > 0)?;
-        Some(within + self.theirs)
+        within.checked_add(self.theirs)
     }
 
     /// The highest number of a `$n` in it: so many values it takes.

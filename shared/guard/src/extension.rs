@@ -33,7 +33,15 @@ const COMPUTING: &[(&str, &[&str])] = &[
 ];
 
 /// Its VOLATILE functions that only draw random bytes.
-const PGCRYPTO: &[&str] = &["gen_random_bytes", "gen_random_uuid", "gen_salt"];
+const PGCRYPTO: &[&str] = &[
+    "gen_random_bytes",
+    "gen_random_uuid",
+    "gen_salt",
+    "pgp_pub_encrypt",
+    "pgp_pub_encrypt_bytea",
+    "pgp_sym_encrypt",
+    "pgp_sym_encrypt_bytea",
+];
 
 /// Functions of those extensions that read a relation or file named by a value, run a text as SQL or a function by its OID,
 /// change the session, or tell of what is not selected, though they are not VOLATILE.

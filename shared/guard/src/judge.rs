@@ -50,6 +50,8 @@ enum Object {
     TypeName(String),
     /// Every cast that somebody made, since a body does not say which it uses.
     Casts,
+    /// The function of one of these.
+    Cast(Oid),
     /// Every cast to JSON that somebody made, since a record does not say what it holds.
     JsonCasts,
 }
@@ -161,6 +163,8 @@ pub struct Judgement<'r> {
     statement: Option<(&'r Candidate, Vec<ColumnType>)>,
     open: Vec<(Object, Arc<Origin>)>,
     waiting: Vec<(Object, Arc<Origin>)>,
+    /// Functions of casts that run only where there is a value of this type.
+    dormant: Vec<(Oid, Oid, Arc<Origin>)>,
     needs: Needs,
     relied_on: Needs,
     seen: HashSet<(Object, UsedBy)>,
@@ -223,6 +227,7 @@ impl<'r> Judgement<'r> {
             statement: None,
             open: Vec::new(),
             waiting: Vec::new(),
+            dormant: Vec::new(),
             needs: Needs::default(),
             relied_on: Needs::default(),
             seen: HashSet::new(),
@@ -233,8 +238,13 @@ impl<'r> Judgement<'r> {
 
     /// Goes on as far as it can.
     pub fn step(&mut self) -> Step {
-        while let Some((object, origin)) = self.open.pop() {
-            self.judge(object, &origin);
+        loop {
+            while let Some((object, origin)) = self.open.pop() {
+                self.judge(object, &origin);
+            }
+            if !self.wake_casts() {
+                break;
+            }
         }
         if !self.needs.is_empty() {
             return Step::Need(self.needs.clone());
@@ -285,6 +295,7 @@ impl<'r> Judgement<'r> {
             Object::OperatorName(name) => self.operator_name(&name, origin),
             Object::TypeName(name) => self.type_name(&name, origin),
             Object::Casts => self.casts(origin),
+            Object::Cast(oid) => self.cast(oid, origin),
             Object::JsonCasts => self.json_casts(origin),
         }
     }
@@ -337,6 +348,7 @@ impl<'r> Judgement<'r> {
             | Object::Support(oid)
             | Object::Part(oid, _)
             | Object::Found(oid)
+            | Object::Cast(oid)
             | Object::Simplified(oid, _) => {
                 oid.is_pinned() || self.facts.function(*oid).is_some()
             }
@@ -358,6 +370,7 @@ impl<'r> Judgement<'r> {
             | Object::Support(oid)
             | Object::Part(oid, _)
             | Object::Found(oid)
+            | Object::Cast(oid)
             | Object::Simplified(oid, _) => format!("function {}", oid.0),
             Object::Operator(oid) => format!("operator {}", oid.0),
             Object::Type(oid, _) => format!("type {}", oid.0),
@@ -390,6 +403,7 @@ fn need(needs: &mut Needs, object: &Object) {
         | Object::Support(oid)
         | Object::Part(oid, _)
         | Object::Found(oid)
+        | Object::Cast(oid)
         | Object::Simplified(oid, _) => {
             if !oid.is_pinned() {
                 needs.functions.insert(*oid);

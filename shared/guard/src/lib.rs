@@ -8,6 +8,7 @@ pub mod facts;
 mod judge;
 mod local;
 mod named;
+mod opening;
 mod parse;
 mod rules;
 mod scope;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::rules::Selection;
 use crate::scope;
 use crate::admitted::Opening;
+use crate::opening;
 use crate::text::Text;
 use crate::verdict::{Code, Finding};
 
@@ -53,7 +54,7 @@ fn look(value: &Value, text: &Text<'_>, sifted: &mut Sifted) {
                     sifted.parameters = sifted.parameters.max(usize::try_from(number).unwrap_or(usize::MAX));
                 }
                 match name.as_str() {
-                    "AConst" if sifted.opening.is_none() && opens(field) => {
+                    "AConst" if sifted.opening.is_none() && string(field).is_some_and(opening::opens) => {
                         sifted.opening = Some(Opening { position: location(field, text) });
                     }
                     "FuncCall" => sifted.called.extend(last_name(&field["funcname"])),
@@ -67,10 +68,8 @@ fn look(value: &Value, text: &Text<'_>, sifted: &mut Sifted) {
     }
 }
 
-/// Whether a literal is a string that begins with a bracket, after blanks of whatever encoding.
-fn opens(literal: &Value) -> bool {
-    let string = literal.pointer("/val/Sval/sval").and_then(Value::as_str).unwrap_or_default();
-    string.trim_start_matches(|c: char| !c.is_ascii_graphic()).starts_with(['{', '(', '['])
+fn string(literal: &Value) -> Option<&str> {
+    literal.pointer("/val/Sval/sval")?.as_str()
 }
 
 fn last_name(names: &Value) -> Option<String> {

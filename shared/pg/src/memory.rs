@@ -90,7 +90,9 @@ pub(crate) struct Known {
 pub(crate) struct Parsing {
     /// Which there are, in which versions.
     pub(crate) version: String,
-    /// What the judgement of them looked at, in its versions.
+    /// What the judgement of them looked at.
+    pub(crate) relied_on: Needs,
+    /// The same in its versions.
     pub(crate) gate: Option<Gate>,
     /// Those that run what is not known to compute alone.
     pub(crate) unsafe_types: Vec<ObjectName>,
@@ -167,8 +169,17 @@ impl Memory {
         }
     }
 
-    pub(crate) fn know_parsing(&self, parsing: Option<Parsing>) {
-        self.lock().parsing = parsing.map(Arc::new);
+    pub(crate) fn know_parsing(&self, parsing: Parsing) -> Arc<Parsing> {
+        let parsing = Arc::new(parsing);
+        self.lock().parsing = Some(Arc::clone(&parsing));
+        parsing
+    }
+
+    pub(crate) fn forget_parsing(&self) {
+        let mut known = self.lock();
+        if let Some(parsing) = known.parsing.take() {
+            Arc::make_mut(&mut known.facts).forget(&parsing.relied_on);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {

@@ -26,7 +26,7 @@ use crate::parameter::Parameter;
 use crate::raw::{Raw, RawColumn};
 use crate::read_error::ReadError;
 use crate::search_path::SearchPath;
-use crate::server_error::ServerError;
+use crate::server_error::{Notice, ServerError};
 use crate::settings;
 
 /// How often a statement is resolved anew before it is given up: views over views of 60 levels take as many questions.
@@ -158,6 +158,8 @@ enum End {
 struct Described {
     parameter_types: Vec<u32>,
     columns: Vec<RawColumn>,
+    /// What it remarks of the text.
+    remarks: Vec<Notice>,
 }
 
 /// A transaction in which the statement is parsed and judged, and waits.
@@ -216,8 +218,13 @@ impl Reading<'_> {
             self.look_at_parsing().await?;
             return Ok(Attempt::Again);
         };
-        if let Some(refusal) = self.question.candidate.refused_for(&parsing.unsafe_types) {
-            return Ok(Attempt::done(End::Refused(refusal)));
+        if self.question.candidate.refused_for(&parsing.unsafe_types).is_some() {
+            // They may have gone meanwhile.
+            let now = self.look_at_parsing().await?;
+            return Ok(match self.question.candidate.refused_for(&now.unsafe_types) {
+                Some(refusal) => Attempt::done(End::Refused(refusal)),
+                None => Attempt::Again,
+            });
         }
         match self.memory.lane_to_take() {
             Lane::Function => self.by_body(known, &parsing).await,
@@ -242,7 +249,8 @@ impl Reading<'_> {
         let columns = with_domains(described.columns, &admitted.columns);
         let second = running::Second { texts, columns, gate, lane: Some(lane), log_level };
         match self.second_flight(second).await? {
-            running::Outcome::Ran(raw) => {
+            running::Outcome::Ran(mut raw) => {
+                raw.notices.splice(..0, described.remarks);
                 let ran = Ran { raw, relations: admitted.relations, lane: Some(lane) };
                 Ok(Attempt::done(End::Ran(ran)))
             }

@@ -11,8 +11,8 @@ mod secrets;
 #[cfg(feature = "aws")]
 pub use audit::Queue;
 pub use audit::{
-    Actor, AuditEntry, AuditEvent, AuditFilter, AuditHead, AuditKey, AuditPage, Auditor, BadEvent, ChangeKind,
-    Drained, EventSink, Finding, Lines, SinkError, Verification,
+    Actor, AuditEntry, AuditEvent, AuditFilter, AuditHead, AuditKey, AuditPage, Auditor, BadEvent,
+    ChangeKind, Drained, EventSink, Finding, Lines, SinkError, Verification,
 };
 pub use cache::{
     Cache, CacheError, CacheTarget, CacheTargetError, Caps, EntryKey, Life, Place, Seat, Unavailable,

@@ -25,7 +25,7 @@ async fn operate(cache: &Cache, operation: &str, deadline: Instant) -> Result<()
         "put" => cache.put(&key, &[noise(1, 100_000)], LIFE, CAPS, deadline).await,
         "get" => cache.get(&key, &[0], deadline).await.map(drop),
         "delete" => cache.delete(&key, deadline).await,
-        "take" => cache.take(&seat, 1, Duration::from_secs(60), deadline).await.map(drop),
+        "take" => cache.take(&seat, 1, Duration::from_mins(1), deadline).await.map(drop),
         _ => cache.give_back(&seat, deadline).await,
     }
 }
@@ -148,7 +148,7 @@ async fn a_cache_that_was_emptied_has_nothing_and_takes_again() {
     let put = async || place.cache().put(&key, &[b"x"], LIFE, CAPS, soon()).await.unwrap();
     let take = async |call| {
         let seat = Seat::new("w", &["c"], call);
-        place.cache().take(&seat, 1, Duration::from_secs(60), soon()).await.unwrap()
+        place.cache().take(&seat, 1, Duration::from_mins(1), soon()).await.unwrap()
     };
     put().await;
     assert_eq!(take("1").await, Seating::Taken);
@@ -245,12 +245,15 @@ async fn only_the_right_certificate_is_believed() {
         ("a CA of our own is not among the public ones", url("localhost", server.tls_port, "")),
         ("another CA", url("localhost", server.tls_port, &strange)),
         ("another address", url("127.0.0.2", server.tls_port, &trusting)),
-        ("no TLS at that port", url("localhost", server.port, &trusting)),
         ("no PEM", url("localhost", server.tls_port, "?sslrootcert=-----BEGIN")),
     ] {
         let error = operate(at(&url).cache(), "get", soon()).await.unwrap_err();
         assert_eq!(error.code(), "cache_tls_failed", "{what}: {error:?}");
     }
+    // A server without TLS waits for the end of what it takes for a command.
+    let place = at(&url("localhost", server.port, &trusting));
+    let error = operate(place.cache(), "get", Instant::now() + Duration::from_secs(1)).await.unwrap_err();
+    assert!(error.hint().contains("whether its port speaks TLS"), "{error:?}");
     let place = at(&url("localhost", server.tls_port, "?sslrootcert=/nowhere.pem"));
     all_fail(place.cache(), "cache_root_file").await;
 }
@@ -341,7 +344,7 @@ async fn nothing_of_a_callers_text_is_in_the_cache() {
     let key = EntryKey::new("workspace-text", "owner-text", "id-text");
     place.cache().put(&key, &[b"x"], LIFE, CAPS, soon()).await.unwrap();
     let seat = Seat::new("workspace-text", &["counter-text"], "call-text");
-    place.cache().take(&seat, 1, Duration::from_secs(60), soon()).await.unwrap();
+    place.cache().take(&seat, 1, Duration::from_mins(1), soon()).await.unwrap();
     let keys = server.tell("EVAL \"return table.concat(redis.call('KEYS','*'),' ')\" 0");
     assert!(!keys.contains("text"), "{keys}");
     assert!(keys.split(' ').all(|key| key.starts_with("pinguard:1:{")), "{keys}");

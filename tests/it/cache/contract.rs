@@ -7,7 +7,7 @@ use tokio::{task::JoinSet, time::sleep};
 
 use super::places::{Place, soon};
 
-pub(super) const LIFE: Life = Life { idle: Duration::from_secs(300), total: Duration::from_secs(1_800) };
+pub(super) const LIFE: Life = Life { idle: Duration::from_mins(5), total: Duration::from_mins(30) };
 pub(super) const CAPS: Caps = Caps { entries_per_owner: 8, bytes_per_workspace: 64 * 1024 * 1024 };
 
 /// What packing adds to a part that does not shrink.
@@ -210,23 +210,23 @@ pub(super) async fn callers_at_one_time_get_exactly_the_places_there_are(place: 
     for caller in 0..64 {
         let (cache, seat) = (place.instance(caller), place.seat(&caller.to_string()));
         callers.spawn(async move {
-            let place = cache.take(&seat, 10, Duration::from_secs(60), soon()).await.unwrap();
+            let place = cache.take(&seat, 10, Duration::from_mins(1), soon()).await.unwrap();
             (place == Seating::Taken).then_some(caller)
         });
     }
     let seated: BTreeSet<usize> = callers.join_all().await.into_iter().flatten().collect();
     assert_eq!(seated.len(), 10);
     for caller in 0..64 {
-        let again = place.take(&caller.to_string(), 10, Duration::from_secs(60)).await;
+        let again = place.take(&caller.to_string(), 10, Duration::from_mins(1)).await;
         assert_eq!(again == Seating::Taken, seated.contains(&caller), "asking again changes nothing");
     }
     let other = Seat::new(&place.workspace, &["calls", "caller", "another node"], "1");
-    let seated = place.cache().take(&other, 1, Duration::from_secs(60), soon()).await.unwrap();
+    let seated = place.cache().take(&other, 1, Duration::from_mins(1), soon()).await.unwrap();
     assert_eq!(seated, Seating::Taken, "each counter for itself");
 }
 
 pub(super) async fn a_place_is_free_again_when_given_back_or_when_its_time_is_over(place: &Place) {
-    let (short, long) = (Duration::from_millis(800), Duration::from_secs(60));
+    let (short, long) = (Duration::from_millis(800), Duration::from_mins(1));
     assert_eq!(place.take("killed", 2, short).await, Seating::Taken);
     assert_eq!(place.take("long", 2, long).await, Seating::Taken);
     assert_ne!(place.take("third", 2, long).await, Seating::Taken);
@@ -240,7 +240,7 @@ pub(super) async fn a_place_is_free_again_when_given_back_or_when_its_time_is_ov
 }
 
 pub(super) async fn the_wait_is_that_for_the_next_place(place: &Place) {
-    let minute = Duration::from_secs(60);
+    let minute = Duration::from_mins(1);
     assert_eq!(place.take("a", 3, minute).await, Seating::Taken);
     sleep(Duration::from_millis(1_500)).await;
     assert_eq!(place.take("b", 3, minute).await, Seating::Taken);

@@ -9,6 +9,7 @@ use tokio_postgres::Client;
 
 use super::state::State;
 use crate::hostile::{ASKERS, Asker, Ground, Statement, statements};
+use crate::mcp_tools::tell;
 
 /// One statement a line that leaves something behind: its id, how that is noticed, and what it is.
 const KNOWN: &str = include_str!("guard_off.txt");
@@ -93,12 +94,12 @@ async fn the_oracle_notices_every_write_that_is_known_when_the_guard_is_off() {
     let unknown = known.keys().filter(|id| !statements.iter().any(|statement| statement.id == **id));
     wrong.extend(unknown.map(|id| format!("{id}: there is no such statement")));
     let [read_only, unhindered, unseen, harmless] = counts;
-    println!(
+    tell(&format!(
         "guard off, {} statements in {} s: noticed though READ ONLY {read_only}, when nothing hinders {unhindered}; \
          cannot be noticed {unseen}; leave nothing {harmless}",
-        statements.len(),
+        counts.iter().sum::<usize>(),
         since.elapsed().as_secs()
-    );
+    ));
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
@@ -106,10 +107,10 @@ async fn the_oracle_notices_every_write_that_is_known_when_the_guard_is_off() {
 fn groups<'a>(statements: &'a [Statement], known: &BTreeMap<&str, Notice>) -> Vec<Vec<&'a Statement>> {
     // What only uses resources takes its time here and leaves nothing.
     let lasting = statements.iter().filter(|statement| statement.technique != "resource");
-    let (noticed, others): (Vec<_>, Vec<_>) = lasting.partition(|statement| {
-        known.get(statement.id.as_str()).is_some_and(|&notice| notice != Notice::Not)
-    });
-    let together = others.chunk_by(|one, next| one.database == next.database).flat_map(|same| same.chunks(TOGETHER));
+    let (noticed, others): (Vec<_>, Vec<_>) = lasting
+        .partition(|statement| known.get(statement.id.as_str()).is_some_and(|&notice| notice != Notice::Not));
+    let together =
+        others.chunk_by(|one, next| one.database == next.database).flat_map(|same| same.chunks(TOGETHER));
     noticed.chunks(1).chain(together).map(<[_]>::to_vec).collect()
 }
 

@@ -107,7 +107,10 @@ fn files(top: &Path, folder: &Path, state: &mut BTreeMap<String, String>) {
         } else if Path::new(&name).extension().is_some_and(|extension| extension == "conf") {
             state.insert(shown, fs::read_to_string(&path).unwrap_or_default());
         } else if !name.starts_with(|first: char| first.is_ascii_digit()) {
-            state.insert(shown, entry.metadata().map_or_else(|_| "gone".to_owned(), |told| told.len().to_string()));
+            state.insert(
+                shown,
+                entry.metadata().map_or_else(|_| "gone".to_owned(), |told| told.len().to_string()),
+            );
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use guard::facts::ObjectName;
 use guard::{RowLimit, Rules};
 use pg::types::{FACTS_SQL, TypeBook, facts_parameters, parse_facts, unknown};
 use pg::values::{Column, Cut, Fit, Page, PageBuilder, PageLimits, RowFormat};
@@ -50,7 +51,8 @@ impl Reader {
 
     /// The names of the columns' types, and the page.
     pub(super) async fn page(&mut self, sql: &str, format: RowFormat) -> (Vec<String>, Page) {
-        let rules = Rules::open(RowLimit::new(ROWS));
+        let vouched = ObjectName { schema: "public".to_owned(), name: "vouched".to_owned() };
+        let rules = Rules { allowed_functions: vec![vouched], ..Rules::open(RowLimit::new(ROWS)) };
         let candidate = guard::candidate(sql, &rules)
             .unwrap_or_else(|refusal| panic!("{sql} is refused: {refusal:?}"));
         let plan = ReadPlan {

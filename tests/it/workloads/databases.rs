@@ -8,6 +8,7 @@ use std::{
     thread,
 };
 
+use guard::facts::ObjectName;
 use local::embedded::{Binaries, random_word};
 
 use crate::support::{self, TestServer};
@@ -26,6 +27,10 @@ const SEARCH_PATHS: &[(&str, &str)] = &[
     ("webshop", "webshop, public"),
     ("musicbrainz", "musicbrainz, public"),
 ];
+
+/// Functions that a superuser made or that are VOLATILE, for which the owner of a node has to vouch.
+const ALLOWED_FUNCTIONS: &[(&str, &[&str])] =
+    &[("musicbrainz", &["musicbrainz.musicbrainz_unaccent", "musicbrainz.get_area_parent_hierarchy_rows"])];
 
 /// Lets the reader read all that is there. A foreign table without its server cannot be granted, and is not asked for.
 const GRANTS: &str = "DO $$ DECLARE s text; BEGIN
@@ -53,6 +58,7 @@ impl Databases {
         let password = random_word().unwrap();
         let roles = fs::read_to_string(folder.join("roles.sql")).unwrap();
         execute(&server, "postgres", &format!("{roles}; ALTER ROLE {READER} PASSWORD '{password}'"));
+        execute(&server, "postgres", &format!("GRANT SET ON PARAMETER log_min_messages TO {READER}"));
         let dumps = Mutex::new(dumps(folder));
         thread::scope(|scope| {
             for _ in 0..AT_ONCE {
@@ -76,6 +82,16 @@ impl Databases {
         execute(&self.server, "postgres", &format!("CREATE DATABASE {database}"));
         self.server.server.superuser_url(database)
     }
+}
+
+/// What a node on the database allows by name.
+pub(super) fn allowed_functions(database: &str) -> Vec<ObjectName> {
+    let known = ALLOWED_FUNCTIONS.iter().find(|(known, _)| *known == database);
+    let name = |name: &&str| {
+        let (schema, name) = name.split_once('.').unwrap();
+        ObjectName { schema: schema.to_owned(), name: name.to_owned() }
+    };
+    known.iter().flat_map(|(_, names)| names.iter().map(name)).collect()
 }
 
 /// The dumps, the largest last.

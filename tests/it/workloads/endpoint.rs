@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use state::{Control, Credential, CredentialId, Flow, FlowStage, Journal, SecretStore};
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{databases::Databases, records::Record};
+use super::{
+    databases::{self, Databases},
+    records::Record,
+};
 use crate::support::command::Folder;
 
 const WORKSPACE: &str = "workloads";
@@ -62,8 +65,10 @@ impl Nodes {
         for (number, (database, path)) in nodes.served.iter().enumerate() {
             write(&format!("c{number}"), databases.reader_url(database));
             let path: Vec<&str> = path.iter().flat_map(|path| path.split(',')).collect();
+            let allowed: Vec<String> =
+                databases::allowed_functions(database).iter().map(ToString::to_string).collect();
             documents.push(json!({"id": format!("n{number}"), "credential": format!("c{number}"),
-                "actions": ["query"], "searchPath": path}));
+                "actions": ["query"], "searchPath": path, "allowedFunctions": allowed}));
         }
         let flow = json!({"id": "asked", "kind": "chatflow", "nodes": documents}).to_string();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -35,8 +35,9 @@ fn key(desk: &Desk, options: &Verify) -> Result<AuditKey> {
         Some(path) => path.clone(),
         None => DataFolder::path_of(desk.place.data.clone())?.join("secrets").join(AUDIT_SECRET),
     };
-    let text = fs::read_to_string(&path)
-        .with_context(|| format!("cannot read the audit's key from {}: give it with --key-file", path.display()))?;
+    let text = fs::read_to_string(&path).with_context(|| {
+        format!("cannot read the audit's key from {}: give it with --key-file", path.display())
+    })?;
     let text = text.strip_suffix('\n').unwrap_or(&text);
     AuditKey::new(text.as_bytes()).map_err(|problem| anyhow!("{}: {problem}", path.display()))
 }

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context as _, Result, anyhow};
 use state::{ApiKey, AuditKey, KeyToken};
 
-use crate::embedded::{Home, target_folder};
+use crate::embedded::{Home, random_word, target_folder};
 
 /// The secret of the control database. Credentials of flow documents have no dot in their ids, so none names it.
 pub(crate) const CONTROL_SECRET: &str = "pinguard.control";
@@ -51,7 +51,8 @@ impl DataFolder {
         let chosen = given.unwrap_or_else(|| {
             target_folder().map_or_else(|| "pinguard-data".into(), |target| target.join("pinguard"))
         });
-        std::path::absolute(&chosen).with_context(|| format!("`{}` cannot be a data folder", chosen.display()))
+        std::path::absolute(&chosen)
+            .with_context(|| format!("`{}` cannot be a data folder", chosen.display()))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -89,7 +90,9 @@ impl DataFolder {
         {
             return Ok(Key { text: text.trim().to_owned(), token });
         }
-        let text = ApiKey::from_random(random()?).text().to_owned();
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).context("the operating system gave no random bytes")?;
+        let text = ApiKey::from_random(bytes).text().to_owned();
         write_private(&path, &text)?;
         let token = text.parse().context("a new key is not of its own shape")?;
         Ok(Key { text, token })
@@ -99,19 +102,12 @@ impl DataFolder {
     pub(crate) fn audit_key(&self) -> Result<AuditKey> {
         let path = self.secrets().join(AUDIT_SECRET);
         if !path.is_file() {
-            let hex: String = random()?.iter().map(|byte| format!("{byte:02x}")).collect();
-            write_private(&path, &hex)?;
+            write_private(&path, &(random_word()? + &random_word()?))?;
         }
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let text = text.strip_suffix('\n').unwrap_or(&text);
         AuditKey::new(text.as_bytes()).map_err(|problem| anyhow!("{}: {problem}", path.display()))
     }
-}
-
-fn random() -> Result<[u8; 32]> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).context("the operating system gave no random bytes")?;
-    Ok(bytes)
 }
 
 /// Writes a file that only its owner reads.

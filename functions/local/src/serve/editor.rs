@@ -65,7 +65,9 @@ pub(crate) fn journal(voice: Voice, auditor: Arc<Auditor>) -> (Journal, JoinHand
     let written = tokio::spawn(async move {
         let mut batch = Vec::with_capacity(BATCH);
         while records.recv_many(&mut batch, BATCH).await > 0 {
-            batch.iter().for_each(|record| tell(voice, record));
+            for record in &batch {
+                tell(voice, record);
+            }
             if let Err(error) = auditor.calls(&batch, Instant::now() + WRITE_TIME).await {
                 tracing::warn!(%error, code = error.code(), "call records could not be written");
             }

@@ -1,7 +1,7 @@
 //! The catalog query about the login itself. It runs with `search_path` at `pg_catalog` and gives one row.
 //!
-//! Its cost is bounded: rights on tables are looked up for the first 2,000 that somebody granted anything on, which takes about
-//! 5 ms; all else is a look at a few rows.
+//! Its cost is bounded: rights to write are looked up for 500 of the relations on which anything was granted. On a new
+//! connection to a database of 5,000 tables it takes about 11 ms.
 
 /// Superuser, BYPASSRLS, REPLICATION, CREATEROLE, CREATEDB; the powerful roles that it is a member of; whether it owns
 /// a relation, may write one; the schemas and the database it may create in; whether transactions of it may write; the version
@@ -18,7 +18,7 @@ SELECT r.rolsuper, r.rolbypassrls, r.rolreplication, r.rolcreaterole, r.rolcreat
        EXISTS (SELECT FROM (SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                              WHERE c.relkind IN ('r', 'p', 'v', 'f') AND c.relacl IS NOT NULL
                                AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
-                             LIMIT 2000) AS granted
+                             LIMIT 500) AS granted
                 WHERE has_table_privilege(granted.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')),
        (SELECT string_agg(quote_ident(n.nspname), ', ' ORDER BY n.nspname) FROM pg_namespace n
          WHERE n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'CREATE')),

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use pg_query::ParserOptions;
-
 use super::relation::is_among;
 use super::{Json, Judgement, Object, Origin, Reads};
 use crate::builtin::{self, Ruling};
@@ -127,7 +125,7 @@ impl Judgement<'_> {
             return self.parts(fact, within);
         }
         match (fact.language.as_str(), &fact.sql_body) {
-            ("sql", None) => self.extension_source(&fact.source, ParserOptions::DEFAULT, fact, within),
+            ("sql", None) => self.extension_sql(fact, within),
             ("plpgsql", _) => self.extension_plpgsql(fact, within),
             _ => {}
         }

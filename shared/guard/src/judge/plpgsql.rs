@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use pg_query::ParserOptions;
+use pg_query::protobuf::ScanToken;
 use serde_json::{Map, Value};
 
 use super::sql::Beyond;
-use super::{Judgement, Origin};
+use super::{Judgement, Object, Origin, Overloads};
 use crate::facts::FunctionFact;
 use crate::parse;
 use crate::verdict::Code;
@@ -27,6 +28,9 @@ const LISTED: &[(&str, &[&str])] = &[
     ("PLpgSQL_stmt_return", &["lineno", "expr", "retvarno"]),
 ];
 
+/// Operators that words stand for: `IN`, `CASE`, `BETWEEN`, `LIKE` and their kin.
+const IMPLIED_OPERATORS: &[&str] = &["=", "<>", "<=", ">=", "~~", "!~~", "~~*", "!~~*"];
+
 impl Judgement<'_> {
     pub(super) fn plpgsql_source(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
         match parse::plpgsql(&declaration(fact)) {
@@ -35,32 +39,34 @@ impl Judgement<'_> {
         }
     }
 
-    /// The body of a listed extension's function: only the names in its expressions and statements count.
+    /// The body of a listed extension's function, word by word: what it does is its author's affair, only the names that it
+    /// looks up when it runs count. One that runs a text as SQL looks up nobody knows what.
     pub(super) fn extension_plpgsql(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
-        match parse::plpgsql(&declaration(fact)) {
-            Some(body) => self.extension_names(&body, fact, within),
-            None => self.unreadable_body(within),
+        let which = Overloads::of_body(fact);
+        let Some(tokens) = tokens(&fact.source) else { return self.unreadable_body(within) };
+        self.reach(Object::Casts, within);
+        for name in IMPLIED_OPERATORS {
+            self.reach(Object::OperatorName((*name).to_owned()), within);
         }
-    }
-
-    fn extension_names(&mut self, value: &Value, fact: &FunctionFact, within: &Arc<Origin>) {
-        match value {
-            Value::Array(items) => items.iter().for_each(|item| self.extension_names(item, fact, within)),
-            Value::Object(node) => {
-                for (kind, fields) in node {
-                    match (kind.as_str(), fields) {
-                        ("PLpgSQL_expr", Value::Object(fields)) => match expression(fields) {
-                            Some((query, mode)) => self.extension_source(query, mode, fact, within),
-                            None => self.unreadable_body(within),
-                        },
-                        ("PLpgSQL_stmt_dynexecute" | "PLpgSQL_stmt_dynfors" | "dynquery", _) => {
-                            self.plpgsql_unlisted("dynamic SQL", within);
-                        }
-                        _ => self.extension_names(fields, fact, within),
-                    }
+        for (at, token) in tokens.iter().enumerate() {
+            let before = at.checked_sub(1).and_then(|at| tokens.get(at)).copied().unwrap_or_default();
+            let after = tokens.get(at + 1).copied().unwrap_or_default();
+            let Some(name) = word(token) else {
+                if token.chars().all(|sign| "+-*/<>=~!@#%^&|`?".contains(sign)) {
+                    self.reach(Object::OperatorName((*token).to_owned()), within);
                 }
+                continue;
+            };
+            if name == "execute" {
+                self.plpgsql_unlisted("dynamic SQL", within);
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            if after == "(" || before == "." {
+                self.reach(Object::FunctionName(name.clone(), which), within);
+            }
+            // A type stands behind a cast, a schema, or another word: a name that is declared, `AS`, `CONSTANT`.
+            if matches!(before, "::" | ".") || word(before).is_some() {
+                self.reach(Object::TypeName(name), within);
+            }
         }
     }
 
@@ -101,9 +107,17 @@ impl Judgement<'_> {
     }
 
     fn plpgsql_expression(&mut self, fields: &Map<String, Value>, within: &Arc<Origin>) {
-        match expression(fields) {
-            Some((_, ParserOptions::DEFAULT)) | None => self.unreadable_body(within),
-            Some((query, mode)) => self.sql_text(query, mode, within),
+        let query = fields.get("query").and_then(Value::as_str);
+        let mode = match fields.get("parseMode").and_then(Value::as_u64) {
+            Some(2) => ParserOptions::PLPGSQL_EXPR,
+            Some(3) => ParserOptions::PLPGSQL_ASSIGN1,
+            Some(4) => ParserOptions::PLPGSQL_ASSIGN2,
+            Some(5) => ParserOptions::PLPGSQL_ASSIGN3,
+            _ => return self.unreadable_body(within),
+        };
+        match query {
+            Some(query) => self.sql_text(query, mode, within),
+            None => self.unreadable_body(within),
         }
     }
 
@@ -114,27 +128,13 @@ impl Judgement<'_> {
     }
 }
 
-/// The text of an expression or statement, and how PL/pgSQL has it parsed.
-fn expression(fields: &Map<String, Value>) -> Option<(&str, ParserOptions)> {
-    let mode = match fields.get("parseMode")?.as_u64()? {
-        0 => ParserOptions::DEFAULT,
-        2 => ParserOptions::PLPGSQL_EXPR,
-        3 => ParserOptions::PLPGSQL_ASSIGN1,
-        4 => ParserOptions::PLPGSQL_ASSIGN2,
-        5 => ParserOptions::PLPGSQL_ASSIGN3,
-        _ => return None,
-    };
-    Some((fields.get("query")?.as_str()?, mode))
-}
-
 /// The function as its parser wants it. Types do not matter for what the body does: every name in it is looked at by itself.
 fn declaration(fact: &FunctionFact) -> String {
-    let arguments: Vec<String> = fact
-        .argument_names
-        .iter()
-        .filter(|name| !name.is_empty())
-        .map(|name| format!("\"{}\" text", name.replace('"', "\"\"")))
-        .collect();
+    let arguments: Vec<String> = match fact.argument_names.as_slice() {
+        // Without names there may be numbers in use.
+        [] => fact.types.iter().map(|_| "text".to_owned()).collect(),
+        names => names.iter().map(|name| argument(name)).collect(),
+    };
     let mut tag = "b".to_owned();
     while fact.source.contains(&format!("${tag}$")) {
         tag.push('b');
@@ -144,4 +144,25 @@ fn declaration(fact: &FunctionFact) -> String {
         arguments.join(", "),
         fact.source
     )
+}
+
+/// The words and signs of a text, without comments.
+fn tokens(source: &str) -> Option<Vec<&str>> {
+    let text =
+        |token: &ScanToken| source.get(usize::try_from(token.start).ok()?..usize::try_from(token.end).ok()?);
+    let all: Vec<&str> = pg_query::scan(source).ok()?.tokens.iter().map(text).collect::<Option<_>>()?;
+    Some(all.into_iter().filter(|token| !token.starts_with("--") && !token.starts_with("/*")).collect())
+}
+
+/// A name or keyword as PostgreSQL looks it up; none for a sign, a literal or a comment.
+fn word(token: &str) -> Option<String> {
+    if let Some(quoted) = token.strip_prefix('"') {
+        return quoted.strip_suffix('"').map(|name| name.replace("\"\"", "\""));
+    }
+    let is_word = token.starts_with(|first: char| first.is_alphabetic() || first == '_');
+    is_word.then(|| token.to_ascii_lowercase())
+}
+
+fn argument(name: &str) -> String {
+    if name.is_empty() { "text".to_owned() } else { format!("\"{}\" text", name.replace('"', "\"\"")) }
 }

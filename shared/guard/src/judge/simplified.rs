@@ -68,7 +68,10 @@ fn calls_on_columns(tree: &Tree<'_>, leaves: Leaves) -> HashMap<NodeId, Given> {
             Some(NodeKind::Var) => node.token("varattno").is_some_and(|number| !number.starts_with('-')),
             Some(NodeKind::Param) => leaves == Leaves::Arguments,
             Some(
-                NodeKind::RelabelType | NodeKind::CollateExpr | NodeKind::CoerceViaIO | NodeKind::CoerceToDomain,
+                NodeKind::RelabelType
+                | NodeKind::CollateExpr
+                | NodeKind::CoerceViaIO
+                | NodeKind::CoerceToDomain,
             ) => first(node, "arg").is_some_and(|argument| varying.contains(&argument.id())),
             Some(NodeKind::FieldSelect) => {
                 first(node, "arg").is_some_and(|row| row.kind() == Some(NodeKind::Var))

@@ -28,13 +28,7 @@ impl Judgement<'_> {
         self.text(&fact.source, ParserOptions::DEFAULT, Some(&fact.argument_names), within);
     }
 
-    fn text(
-        &mut self,
-        source: &str,
-        mode: ParserOptions,
-        columns: Option<&[String]>,
-        within: &Arc<Origin>,
-    ) {
+    fn text(&mut self, source: &str, mode: ParserOptions, columns: Option<&[String]>, within: &Arc<Origin>) {
         let Some(mentions) = Self::mentions(source, mode, columns, within) else {
             return self.unreadable_body(within);
         };
@@ -46,17 +40,10 @@ impl Judgement<'_> {
         self.finding(Code::FunctionReads, what.message(), super::function::ALLOW, within);
     }
 
-    /// A text of a listed extension's function. Where its arguments are of any type, so that the caller has a say in what is
-    /// found, all that is found must pass.
-    pub(super) fn extension_source(
-        &mut self,
-        source: &str,
-        mode: ParserOptions,
-        fact: &FunctionFact,
-        within: &Arc<Origin>,
-    ) {
-        let which = if takes_any_type(fact) { Overloads::Others } else { Overloads::Found };
-        let mentions = Self::mentions(source, mode, None, within);
+    /// The body of a listed extension's SQL function.
+    pub(super) fn extension_sql(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
+        let which = Overloads::of_body(fact);
+        let mentions = Self::mentions(&fact.source, ParserOptions::DEFAULT, None, within);
         let Some(mentions) = mentions else { return self.unreadable_body(within) };
         for object in mentions.objects {
             match object {
@@ -97,8 +84,13 @@ const CUT_BYTES: usize = 60;
 const ANY_TYPES: &[u32] =
     &[2249, 2276, 2277, 2283, 2287, 2776, 3500, 3831, 4537, 4538, 5077, 5078, 5079, 5080];
 
-fn takes_any_type(fact: &FunctionFact) -> bool {
-    fact.types.iter().any(|oid| ANY_TYPES.contains(&oid.0))
+impl Overloads {
+    /// Which functions must pass that a listed extension's body finds. Where its arguments are of any type the caller has a say
+    /// in that, so all.
+    pub(super) fn of_body(fact: &FunctionFact) -> Self {
+        let any = fact.types.iter().any(|oid| ANY_TYPES.contains(&oid.0));
+        if any { Self::Others } else { Self::Found }
+    }
 }
 
 /// What a body names.
@@ -208,11 +200,10 @@ impl Mentions {
         let arguments = call.get("args")?.as_array()?;
         let (columns, others): (Vec<_>, Vec<_>) =
             arguments.iter().partition(|argument| is_argument(argument, names));
-        let constant = |value: &&Value| value.pointer("/node/AConst/isnull") == Some(&Value::Bool(false));
         match (columns.is_empty(), others.is_empty()) {
             (true, _) => None,
             (false, true) => Some(Given::Columns),
-            (false, false) => others.iter().all(constant).then_some(Given::ConstantsToo),
+            (false, false) => others.into_iter().all(is_constant).then_some(Given::ConstantsToo),
         }
     }
 
@@ -261,12 +252,19 @@ fn is_argument(value: &Value, names: &[String]) -> bool {
     if let Some(collated) = value.pointer("/node/CollateClause/arg") {
         return is_argument(collated, names);
     }
-    let fields = value.pointer("/node/ColumnRef/fields");
-    let named = fields.and_then(Value::as_array).is_some_and(|fields| match fields.as_slice() {
-        [field] => field.pointer("/node/String/sval").and_then(Value::as_str).is_some_and(|name| names.iter().any(|known| known == name)),
-        _ => false,
-    });
-    named || value.pointer("/node/ParamRef").is_some()
+    let column = value.pointer("/node/ColumnRef/fields").and_then(Value::as_array).map(Vec::as_slice);
+    let name = match column {
+        Some([field]) => field.pointer("/node/String/sval").and_then(Value::as_str),
+        _ => None,
+    };
+    name.is_some_and(|name| names.iter().any(|known| known == name))
+        || value.pointer("/node/ParamRef").is_some()
+}
+
+/// Whether it is a literal that is not NULL: a plain one, or a string with its type.
+fn is_constant(value: &Value) -> bool {
+    let typed = value.pointer("/node/TypeCast/arg/node/AConst/val/Sval");
+    typed.is_some() || value.pointer("/node/AConst/isnull") == Some(&Value::Bool(false))
 }
 
 /// The first argument of a call, where it is a string and nothing else.

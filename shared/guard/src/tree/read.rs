@@ -1,7 +1,7 @@
 //! The reader: a label, then exactly one value. A label is known by where it stands and never by how it looks, for a name
 //! that begins with a colon is printed like one.
 
-use super::spec::{self, NodeSpec};
+use super::spec::{self, NodeSpec, Nodes};
 use super::{FieldRecord, ListId, NodeId, NodeRecord, Tree, Value};
 use crate::facts::Major;
 
@@ -35,10 +35,16 @@ pub(crate) fn read(text: &str, major: Major) -> Result<Tree<'_>, ReadError> {
     if text.len() > MAX_BYTES {
         return Err(ReadError::TooLong(text.len()));
     }
+    // A field takes about twenty bytes of the text. What lies beyond a small statement finds its room by and by.
+    let expected = (text.len() / 20).min(4_000);
     let mut reader = Reader {
         lexer: Lexer { text, at: 0 },
-        major,
-        tree: Tree { nodes: Vec::new(), fields: Vec::new(), items: Vec::new() },
+        nodes: spec::nodes(major).ok_or_else(|| ReadError::UnknownNode(String::new()))?,
+        tree: Tree {
+            nodes: Vec::with_capacity(expected / 4),
+            fields: Vec::with_capacity(expected),
+            items: Vec::with_capacity(expected / 4),
+        },
         open: Vec::new(),
         fields: Vec::new(),
         items: Vec::new(),
@@ -49,7 +55,7 @@ pub(crate) fn read(text: &str, major: Major) -> Result<Tree<'_>, ReadError> {
 
 struct Reader<'t> {
     lexer: Lexer<'t>,
-    major: Major,
+    nodes: &'static Nodes,
     tree: Tree<'t>,
     open: Vec<Frame>,
     /// Fields and items of what is open; each frame knows where its own begin.
@@ -59,7 +65,7 @@ struct Reader<'t> {
 
 /// Something that has begun and not ended.
 enum Frame {
-    Node { spec: &'static NodeSpec, fields: usize },
+    Node { spec: &'static NodeSpec, fields: usize, next: usize },
     List { items: usize },
 }
 
@@ -90,22 +96,33 @@ impl<'t> Reader<'t> {
 
     fn begin_node(&mut self) -> Result<(), ReadError> {
         let Lexeme::Word(tag) = self.lexer.next()? else { return Err(self.malformed()) };
-        let spec = spec::node(tag, self.major).ok_or_else(|| ReadError::UnknownNode(shown(tag)))?;
-        self.open.push(Frame::Node { spec, fields: self.fields.len() });
+        let spec = self.nodes.get(tag).ok_or_else(|| ReadError::UnknownNode(shown(tag)))?;
+        self.open.push(Frame::Node { spec, fields: self.fields.len(), next: 0 });
         self.label()
     }
 
     /// Reads the next label, or leaves the node's end to be read. The field waits for its value.
     fn label(&mut self) -> Result<(), ReadError> {
-        let Some(Frame::Node { spec, .. }) = self.open.last() else { return Err(self.malformed()) };
+        let Some(Frame::Node { spec, next, .. }) = self.open.last_mut() else { return Err(self.malformed()) };
         if self.lexer.peek() == Some(b'}') {
             return Ok(());
         }
-        let Lexeme::Word(word) = self.lexer.next()? else { return Err(self.malformed()) };
-        let name = word.strip_prefix(':').ok_or_else(|| self.malformed())?;
-        let field = spec
-            .field(name, self.major)
-            .ok_or_else(|| ReadError::UnknownField { node: spec.kind.name(), field: shown(name) })?;
+        let field = match spec.at(*next) {
+            // Nearly always it is the one that is printed next, which is seen without looking for its end.
+            Some(field) if self.lexer.skip_label(field.name) => {
+                *next += 1;
+                field
+            }
+            _ => {
+                let Lexeme::Word(word) = self.lexer.next()? else { return Err(self.malformed()) };
+                let name = word.strip_prefix(':').ok_or(ReadError::Malformed(self.lexer.at))?;
+                let (place, field) = spec
+                    .field(name)
+                    .ok_or_else(|| ReadError::UnknownField { node: spec.kind.name(), field: shown(name) })?;
+                *next = place + 1;
+                field
+            }
+        };
         self.fields.push(FieldRecord { name: field.name, role: field.role, value: Value::Null });
         // A node's end in the place of a value would leave the label without one.
         if self.lexer.peek() == Some(b'}') { Err(self.malformed()) } else { Ok(()) }
@@ -118,7 +135,9 @@ impl<'t> Reader<'t> {
     }
 
     fn end_node(&mut self) -> Result<Value<'t>, ReadError> {
-        let Some(Frame::Node { spec, fields }) = self.open.pop() else { return Err(self.malformed()) };
+        let Some(Frame::Node { spec, fields, next: _ }) = self.open.pop() else {
+            return Err(self.malformed());
+        };
         let start = self.tree.fields.len();
         self.tree.fields.extend(self.fields.drain(fields..));
         self.tree.nodes.push(NodeRecord { kind: spec.kind, fields: start..self.tree.fields.len() });
@@ -203,26 +222,40 @@ impl<'t> Lexer<'t> {
     /// A word: a quoted string, or everything up to a blank or bracket. A backslash takes the next character with it.
     fn word(&mut self) -> Option<&'t str> {
         let bytes = self.text.as_bytes();
-        let start = self.at;
-        let quoted = bytes.get(start) == Some(&b'"');
-        let mut at = start + usize::from(quoted);
+        let quoted = bytes.get(self.at) == Some(&b'"');
+        let mut at = self.at + usize::from(quoted);
         loop {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let end = if quoted {
+                rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))
+            } else {
+                end_of_word(rest)
+            };
+            at += end.unwrap_or(rest.len());
             match bytes.get(at) {
                 Some(b'\\') => at += 2,
                 Some(b'"') if quoted => {
                     at += 1;
                     break;
                 }
-                Some(byte) if !quoted && (is_blank(*byte) || matches!(byte, b'(' | b')' | b'{' | b'}')) => {
-                    break;
-                }
-                Some(_) => at += 1,
                 None if quoted => return None,
-                None => break,
+                Some(_) | None => break,
             }
         }
+        let word = self.text.get(self.at..at);
         self.at = at;
-        self.text.get(start..at)
+        word
+    }
+
+    /// Goes past a label if it comes next and a blank ends it.
+    fn skip_label(&mut self, name: &str) -> bool {
+        let rest = self.text.as_bytes().get(self.at..).and_then(|rest| rest.strip_prefix(b":"));
+        let after = rest.and_then(|rest| rest.strip_prefix(name.as_bytes())).and_then(<[u8]>::first);
+        let comes = after.is_some_and(|byte| is_blank(*byte));
+        if comes {
+            self.at += 1 + name.len();
+        }
+        comes
     }
 
     fn skip_list_letter(&mut self) {
@@ -250,7 +283,28 @@ impl<'t> Lexer<'t> {
     }
 }
 
-fn is_blank(byte: u8) -> bool {
+/// Most bytes of a tree pass through here, so each is looked up rather than compared.
+fn end_of_word(bytes: &[u8]) -> Option<usize> {
+    const ENDS: [bool; 256] = {
+        let mut ends = [false; 256];
+        let mut byte = 0;
+        while byte < ends.len() {
+            #[expect(
+                clippy::indexing_slicing,
+                clippy::cast_possible_truncation,
+                reason = "a constant below 256"
+            )]
+            {
+                ends[byte] = is_blank(byte as u8) || matches!(byte as u8, b'(' | b')' | b'{' | b'}' | b'\\');
+            }
+            byte += 1;
+        }
+        ends
+    };
+    bytes.iter().position(|byte| ENDS.get(usize::from(*byte)) == Some(&true))
+}
+
+const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t')
 }
 

@@ -21,11 +21,10 @@ pub(crate) enum Role {
 }
 
 /// One field of a kind of node.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct FieldSpec {
     pub(crate) name: &'static str,
     pub(crate) role: Role,
-    majors: RangeInclusive<u32>,
 }
 
 /// One kind of node, as one major prints it.
@@ -36,25 +35,33 @@ pub(crate) struct NodeSpec {
 }
 
 impl NodeSpec {
-    /// A field by the label that is printed.
-    pub(crate) fn field(&self, label: &str, major: Major) -> Option<&FieldSpec> {
-        self.fields.iter().find(|field| field.name == label && field.majors.contains(&major.number()))
+    /// A field by the label that is printed, and its place.
+    pub(crate) fn field(&self, label: &str) -> Option<(usize, &FieldSpec)> {
+        self.fields.iter().enumerate().find(|(_, field)| field.name == label)
+    }
+
+    /// A field by its place: they are printed in an order.
+    pub(crate) fn at(&self, place: usize) -> Option<&FieldSpec> {
+        self.fields.get(place)
     }
 }
 
-/// The kind of node behind a tag of a major; none for what may not stand in a tree.
-pub(crate) fn node(tag: &str, major: Major) -> Option<&'static NodeSpec> {
-    static TAGS: LazyLock<HashMap<&str, Vec<(u32, NodeSpec)>>> = LazyLock::new(read);
-    TAGS.get(tag)?.iter().find(|(printed_by, _)| *printed_by == major.number()).map(|(_, spec)| spec)
+/// The nodes that may stand in a tree of a major, by their tags.
+pub(crate) fn nodes(major: Major) -> Option<&'static Nodes> {
+    static MAJORS: LazyLock<HashMap<u32, Nodes>> = LazyLock::new(read);
+    MAJORS.get(&major.number())
 }
 
-fn read() -> HashMap<&'static str, Vec<(u32, NodeSpec)>> {
-    let mut tags: HashMap<&str, Vec<(u32, NodeSpec)>> = HashMap::new();
+/// By tag.
+pub(crate) type Nodes = HashMap<&'static str, NodeSpec>;
+
+fn read() -> HashMap<u32, Nodes> {
+    let mut nodes: HashMap<u32, Nodes> = HashMap::new();
     let mut lines = TABLE.lines().filter(|line| !line.starts_with('#')).peekable();
     while let Some(head) = lines.next() {
         let mut fields = Vec::new();
         while let Some(line) = lines.next_if(|line| line.starts_with(' ')) {
-            fields.extend(line.split_whitespace());
+            fields.extend(line.split_whitespace().map(field));
         }
         let mut words = head.split_whitespace();
         let (Some(kind), Some(tag), Some(majors)) = (words.next(), words.next(), words.next()) else {
@@ -63,15 +70,17 @@ fn read() -> HashMap<&'static str, Vec<(u32, NodeSpec)>> {
         let Some(kind) = NodeKind::ALL.iter().find(|known| known.name() == kind) else { continue };
         let (newer, older) = tag.split_once('|').unwrap_or((tag, tag));
         for major in range(majors) {
+            let printed = fields.iter().filter(|(_, majors)| majors.contains(&major));
+            let fields = printed.map(|(field, _)| *field).collect();
             let tag = if major == 14 { older } else { newer };
-            let fields = fields.iter().map(|text| field(text)).collect();
-            tags.entry(tag).or_default().push((major, NodeSpec { kind: *kind, fields }));
+            nodes.entry(major).or_default().insert(tag, NodeSpec { kind: *kind, fields });
         }
     }
-    tags
+    nodes
 }
 
-fn field(text: &'static str) -> FieldSpec {
+/// A field and the majors that print it.
+fn field(text: &'static str) -> (FieldSpec, RangeInclusive<u32>) {
     let (text, role) = text.split_once('!').unwrap_or((text, ""));
     let (name, majors) = text.split_once('@').unwrap_or((text, "14-18"));
     let role = match role {
@@ -81,7 +90,7 @@ fn field(text: &'static str) -> FieldSpec {
         "rel" => Role::Relation,
         _ => Role::Plain,
     };
-    FieldSpec { name, role, majors: range(majors) }
+    (FieldSpec { name, role }, range(majors))
 }
 
 /// `14-18`; what is no range is empty, so that nothing is admitted by it.
@@ -106,15 +115,14 @@ mod tests {
 
     #[test]
     fn tags_and_fields_differ_by_major() {
-        let major = |number| Major::new(number).unwrap();
-        assert!(node("RTE", major(14)).is_some() && node("RTE", major(15)).is_none());
-        assert!(node("JSONEXPR", major(16)).is_none() && node("JSONEXPR", major(17)).is_some());
-        let var = node("VAR", major(18)).unwrap();
-        assert!(
-            var.field("varreturningtype", major(18)).is_some()
-                && var.field("varreturningtype", major(17)).is_none()
-        );
-        assert_eq!(var.field("vartype", major(14)).unwrap().role, Role::Type);
-        assert!(node("INSERTSTMT", major(18)).is_none() && node("NEXTVALUEEXPR", major(18)).is_none());
+        let node = |tag, number| nodes(Major::new(number).unwrap()).unwrap().get(tag);
+        assert!(node("RTE", 14).is_some() && node("RTE", 15).is_none());
+        assert!(node("JSONEXPR", 16).is_none() && node("JSONEXPR", 17).is_some());
+        let var = |number| node("VAR", number).unwrap();
+        assert!(var(18).field("varreturningtype").is_some() && var(17).field("varreturningtype").is_none());
+        let (place, vartype) = var(14).field("vartype").unwrap();
+        assert_eq!((place, vartype.role), (2, Role::Type));
+        assert_eq!(var(14).at(3).unwrap().name, "vartypmod");
+        assert!(node("INSERTSTMT", 18).is_none() && node("NEXTVALUEEXPR", 18).is_none());
     }
 }

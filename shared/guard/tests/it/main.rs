@@ -3,4 +3,6 @@
 
 mod cases;
 mod depth;
+mod fuzzed;
 mod laws;
+mod trees;

@@ -31,7 +31,7 @@ CREATE FUNCTION atomic(i int) RETURNS int LANGUAGE sql IMMUTABLE BEGIN ATOMIC SE
 CREATE FUNCTION size_of(i int) RETURNS text LANGUAGE plpgsql IMMUTABLE AS 'BEGIN IF i > 9 THEN RETURN ''big''; END IF; RETURN ''small''; END';
 CREATE FUNCTION add(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + $2';
 CREATE AGGREGATE total(int) (SFUNC = add, STYPE = int);
-CREATE OPERATOR +++ (LEFTARG = int, RIGHTARG = int, FUNCTION = add);
+CREATE OPERATOR |+| (LEFTARG = int, RIGHTARG = int, FUNCTION = add);
 -- functions and what hides them that do more
 CREATE FUNCTION notes(i int) RETURNS int LANGUAGE plpgsql VOLATILE AS 'BEGIN INSERT INTO secret VALUES (i); RETURN i; END';
 CREATE FUNCTION passes(i int) RETURNS boolean LANGUAGE plpgsql VOLATILE AS 'BEGIN INSERT INTO secret VALUES (i); RETURN true; END';

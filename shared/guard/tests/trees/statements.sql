@@ -27,7 +27,7 @@ SELECT t.b, x.c FROM t LEFT JOIN u AS x USING (a) CROSS JOIN LATERAL (SELECT x.c
 => clear | clear
 
 # subqueries
-SELECT (SELECT max(a) FROM u), ARRAY(SELECT a FROM u), EXISTS (SELECT 1 FROM u WHERE u.a = t.a), a = ANY (SELECT a FROM u), (a, a) > ALL (SELECT a, a FROM u) FROM t
+SELECT (SELECT max(a) FROM u), ARRAY(SELECT a FROM u), EXISTS (SELECT 1 FROM u WHERE u.a = t.a), a = ANY (SELECT a FROM u) FROM t
 => clear | clear
 
 # set operations
@@ -63,7 +63,7 @@ SELECT a::text::mood, v || b COLLATE "C", upper(v) FROM kinds, t
 => clear | clear
 
 # a domain
-SELECT 3::positive, a::positive FROM t
+SELECT 3::positive, random()::int::positive
 => clear | clear
 
 # a row of a child as one of its parent
@@ -99,7 +99,7 @@ SELECT to_jsonb(t), row_to_json(t), j -> 'x', j #>> '{a,b}', j @? '$.x' FROM t, 
 => clear | clear
 
 # [16] JSON of the standard
-SELECT '{}' IS JSON OBJECT, json_object('k' : a FORMAT JSON RETURNING jsonb), json_array(a, b), json_arrayagg(b) FROM t GROUP BY a, b
+SELECT '{}' IS JSON OBJECT, json_object('k' : b FORMAT JSON RETURNING jsonb), json_array(a, b), json_arrayagg(b) FROM t GROUP BY a, b
 => clear | clear
 
 # [17] queries of JSON
@@ -131,7 +131,7 @@ SELECT a FROM checked
 => clear | clear
 
 # functions that compute, by position and by name
-SELECT twice(a), twice(by => 3, i => a), atomic(a), size_of(a), total(a) OVER (), a +++ 1 FROM t
+SELECT twice(a), twice(by => 3, i => a), atomic(a), size_of(a), total(a) OVER (), a |+| 1 FROM t
 => clear | clear
 
 # an extension
@@ -151,7 +151,7 @@ SELECT NULL::secret
 => clear | relation_not_selected
 
 # a catalog
-SELECT rolname FROM pg_roles
+SELECT amname FROM pg_am
 => clear | relation_not_selected
 
 # what holds passwords
@@ -164,7 +164,7 @@ SELECT 'secret'::regclass
 
 # a built-in function that writes
 SELECT nextval('seq')
-=> builtin_refused | builtin_refused
+=> builtin_refused | builtin_refused, type_names_objects
 
 # a file
 SELECT pg_read_file('/etc/passwd')
@@ -199,20 +199,20 @@ SELECT line FROM passwords
 => foreign_table | relation_not_selected
 
 # a function that writes
-SELECT notes(a) FROM t
+SELECT notes(1)
 => user_function | user_function
 
 # a function that reads
-SELECT reads(a) FROM t
+SELECT reads(1)
 => function_reads | function_reads
 
 # a function that reads, in SQL's own form
-SELECT reads_atomic(a) FROM t
+SELECT reads_atomic(1)
 => function_reads | function_reads
 
 # a function that runs what it is given
 SELECT executes('DELETE FROM t')
-=> user_function | user_function
+=> user_function, user_function | user_function, user_function
 
 # a function whose callee writes
 SELECT calls(1)
@@ -232,26 +232,26 @@ SELECT superusers(1)
 
 # a default that counts
 SELECT defaulted()
-=> builtin_refused | builtin_refused
+=> builtin_refused | builtin_refused, type_names_objects
 
 # a domain whose check writes
-SELECT a::noting FROM t
+SELECT 1::noting
 => user_function | user_function
 
 # the same inside a row, inside a body
 SELECT casts(1), ROW(1)::holds_noting
-=> user_function, user_function | user_function, user_function
+=> user_function | user_function
 
 # an operator that writes
-SELECT a ~~~ 1 FROM t
+SELECT 1 ~~~ 1
 => user_function | user_function
 
 # an operator whose negator writes
-SELECT NOT (a ==~ 1) FROM t
+SELECT NOT (1 ==~ 1)
 => user_function | user_function
 
 # an aggregate whose end writes
-SELECT noted(a) FROM t
+SELECT noted(1)
 => user_function | user_function
 
 # a policy that writes

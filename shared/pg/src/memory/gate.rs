@@ -21,14 +21,15 @@ macro_rules! sum {
     };
 }
 
-/// `$1` OIDs. Rows of kind, key and version, as in all of these.
+/// `$1` OIDs. Rows of kind, key and version, as in all of these. Functions (1255) that use a relation do not change it.
 macro_rules! relations {
     () => {
         concat!(
             "SELECT 'r' AS kind, c.oid::pg_catalog.text AS key, pg_catalog.concat(c.xmin, ':', (SELECT ",
             sum!("d.objid", "d.xmin", "d.classid"),
             " FROM pg_catalog.pg_depend d WHERE d.refclassid OPERATOR(pg_catalog.=) 1259::pg_catalog.oid \
-             AND d.refobjid OPERATOR(pg_catalog.=) c.oid), ':', CASE WHEN c.relispartition THEN (SELECT ",
+             AND d.refobjid OPERATOR(pg_catalog.=) c.oid \
+             AND d.classid OPERATOR(pg_catalog.<>) 1255::pg_catalog.oid), ':', CASE WHEN c.relispartition THEN (SELECT ",
             sum!("a.oid", "a.xmin", "0"),
             " FROM pg_catalog.pg_partition_ancestors(c.oid) p \
              JOIN pg_catalog.pg_class a ON a.oid OPERATOR(pg_catalog.=) p.relid::pg_catalog.oid) END) AS version \

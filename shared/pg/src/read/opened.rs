@@ -42,7 +42,7 @@ impl Reading<'_> {
             Opened::Failed(failure, at) => (failure, at),
             Opened::ParsingChanged => {
                 self.connection.settle().await?;
-                self.memory.know_parsing(None);
+                self.memory.forget_parsing();
                 return Ok(ControlFlow::Break(Attempt::Again));
             }
             Opened::NotThisLane => {

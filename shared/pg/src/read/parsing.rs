@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use guard::facts::{ObjectName, Oid};
+use guard::facts::{Needs, ObjectName, Oid};
 use guard::{Judgement, RowLimit, Rules};
 
 use super::Reading;
@@ -13,7 +13,7 @@ use crate::read_error::ReadError;
 
 impl Reading<'_> {
     /// Judges every such type, and remembers which are not safe.
-    pub(super) async fn look_at_parsing(&mut self) -> Result<(), ReadError> {
+    pub(super) async fn look_at_parsing(&mut self) -> Result<Arc<Parsing>, ReadError> {
         let ask = Ask { sql: PARSING, parameters: Vec::new() };
         let tables = self.connection.ask(&[ask], None, self.question.plan.deadline).await?;
         let row = tables.into_iter().next().and_then(|table| table.into_iter().next());
@@ -27,13 +27,13 @@ impl Reading<'_> {
         let server = version.split('/').next().unwrap_or_default().to_owned();
         self.memory.meet(&server);
         let rules = Rules::open(RowLimit::new(0));
-        let (unsafe_types, gate) = match self.judge_types(&types, &rules).await? {
-            Judged::Refused(_) => (self.name_unsafe(&types, &rules).await?, None),
-            Judged::Harmless(relied_on) => (Vec::new(), self.memory.known().versions.gate(&relied_on)),
-            Judged::Clear(_) | Judged::Learned => (Vec::new(), None),
+        let (unsafe_types, relied_on) = match self.judge_types(&types, &rules).await? {
+            Judged::Refused(_) => (self.name_unsafe(&types, &rules).await?, Needs::default()),
+            Judged::Harmless(relied_on) => (Vec::new(), relied_on),
+            Judged::Clear(_) | Judged::Learned => (Vec::new(), Needs::default()),
         };
-        self.memory.know_parsing(Some(Parsing { version, gate, unsafe_types }));
-        Ok(())
+        let gate = self.memory.known().versions.gate(&relied_on);
+        Ok(self.memory.know_parsing(Parsing { version, relied_on, gate, unsafe_types }))
     }
 
     async fn judge_types(&mut self, types: &[Oid], rules: &Rules) -> Result<Judged, ReadError> {

@@ -104,8 +104,13 @@ impl Reading<'_> {
                 }
                 Event::Message(Message::RowDescription(body)) => described.columns = columns(&body)?,
                 Event::Message(Message::ReadyForQuery(_)) => {
+                    // Where another text runs than the judged one, its tree says nothing more.
+                    connection.take_notices();
                     return match tree {
-                        Some(Ok(tree)) => Ok(Opened::Parsed(Box::new(Printed { tree, described, log_level }))),
+                        Some(Ok((tree, remarks))) => {
+                            described.remarks = remarks;
+                            Ok(Opened::Parsed(Box::new(Printed { tree, described, log_level })))
+                        }
                         Some(Err(error)) => {
                             connection.settle().await?;
                             Err(error)

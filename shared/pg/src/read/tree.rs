@@ -10,19 +10,23 @@ const ROUTINE: &str = "elog_node_display";
 
 /// The tree, if exactly one came that can only be the statement's own. A text that user code raises can look like a tree, but
 /// not come from PostgreSQL's printing routine without a context.
-pub(super) fn the_one(notices: Vec<Notice>) -> Result<String, ReadError> {
-    let mut trees = notices.into_iter().filter(|notice| notice.message.starts_with(MESSAGE));
-    match (trees.next(), trees.next()) {
-        (Some(tree), None) if is_genuine(&tree) => {
-            tree.private_detail().map(str::to_owned).ok_or(ReadError::NotOneTree)
+///
+/// Gives what else was remarked, too.
+pub(super) fn the_one(notices: Vec<Notice>) -> Result<(String, Vec<Notice>), ReadError> {
+    let (trees, others): (Vec<Notice>, Vec<Notice>) =
+        notices.into_iter().partition(|notice| notice.message.starts_with(MESSAGE));
+    match trees.as_slice() {
+        [tree] if is_genuine(tree) => {
+            let text = tree.private_detail().ok_or(ReadError::NotOneTree)?;
+            Ok((text.to_owned(), others))
         }
         _ => Err(ReadError::NotOneTree),
     }
 }
 
-/// Whether a statement was resolved anew.
+/// Whether a statement was resolved anew. What runs while it is planned prints trees of its own, each with a context.
 pub(super) fn is_among(notices: &[Notice]) -> bool {
-    notices.iter().any(|notice| notice.message.starts_with(MESSAGE))
+    notices.iter().any(is_genuine)
 }
 
 fn is_genuine(notice: &Notice) -> bool {

@@ -57,7 +57,8 @@ impl fmt::Debug for AuditKey {
 impl AuditHead {
     /// The head of a workspace, from `COUNT:HMAC` as the log tells it.
     pub fn parse(workspace: &str, text: &str) -> Result<Self, String> {
-        let accepted = || format!("`{text}` is no head: write COUNT:HMAC, as the log line `auditHead` tells them");
+        let accepted =
+            || format!("`{text}` is no head: write COUNT:HMAC, as the log line `auditHead` tells them");
         let (count, hmac) = text.split_once(':').ok_or_else(accepted)?;
         let count = i64::from_str(count).ok().filter(|count| *count > 0).ok_or_else(accepted)?;
         let hex = hmac.len() == 64 && hmac.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -101,7 +102,16 @@ mod tests {
         let hmac = "0f".repeat(32);
         let head = AuditHead::parse("w", &format!("12:{hmac}")).unwrap();
         assert_eq!((head.count, head.to_string()), (12, format!("12:{hmac}")));
-        for text in ["", "12", ":", "0:00", "x:00", &format!("0:{hmac}"), &format!("12:{hmac}0"), &format!("1:{}", hmac.to_uppercase())] {
+        for text in [
+            "",
+            "12",
+            ":",
+            "0:00",
+            "x:00",
+            &format!("0:{hmac}"),
+            &format!("12:{hmac}0"),
+            &format!("1:{}", hmac.to_uppercase()),
+        ] {
             assert!(AuditHead::parse("w", text).unwrap_err().contains("write COUNT:HMAC"), "{text}");
         }
     }

@@ -17,7 +17,8 @@ pub(crate) fn between(
     after: Option<&Flow>,
 ) -> Vec<AuditEvent> {
     let event = |change, (node, pin)| AuditEvent::now(workspace, by, change, (flow, node, pin));
-    let mut old: HashMap<&str, (&Node, &Pin)> = pins(before).map(|(node, pin)| (pin.id(), (node, pin))).collect();
+    let mut old: HashMap<&str, (&Node, &Pin)> =
+        pins(before).map(|(node, pin)| (pin.id(), (node, pin))).collect();
     let mut events = Vec::new();
     for (node, pin) in pins(after) {
         match old.remove(pin.id()) {

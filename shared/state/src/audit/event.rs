@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::flow::{CredentialId, FlowId, Node, NodeId};
 
 /// The type that all events of today have.
-const TYPE: &str = "pinned_query_change";
+pub(super) const TYPE: &str = "pinned_query_change";
 /// A name is cut to so many characters.
 const MAX_NAME_CHARS: usize = 100;
 
@@ -177,11 +177,6 @@ impl AuditEvent {
         // Strings and numbers always serialise.
         serde_json::to_string(&wire).unwrap_or_default()
     }
-
-    /// The type.
-    pub(super) fn kind(&self) -> &'static str {
-        TYPE
-    }
 }
 
 impl Actor {
@@ -304,11 +299,9 @@ pub(super) mod tests {
 
     #[test]
     fn only_the_named_fields_and_only_names_are_taken() {
-        for (key, value) in [
-            ("sql", json!("SELECT 1")),
-            ("values", json!({"month": "2026-01-01"})),
-            ("default", json!(1)),
-        ] {
+        for (key, value) in
+            [("sql", json!("SELECT 1")), ("values", json!({"month": "2026-01-01"})), ("default", json!(1))]
+        {
             assert!(matches!(with(key, value), Err(BadEvent::Shape(_))), "{key}");
         }
         for (key, value) in [

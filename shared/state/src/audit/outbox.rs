@@ -22,10 +22,7 @@ const TAKE: &str = "
 const REMOVE: &str = "DELETE FROM pinguard.outbox WHERE position = ANY ($1)";
 
 /// Writes events as part of a transaction.
-pub(crate) async fn insert(
-    transaction: &Transaction<'_>,
-    events: &[AuditEvent],
-) -> Result<(), ControlError> {
+pub(crate) async fn insert(transaction: &Transaction<'_>, events: &[AuditEvent]) -> Result<(), ControlError> {
     if events.is_empty() {
         return Ok(());
     }

@@ -72,7 +72,9 @@ impl EventSink {
             #[cfg(feature = "aws")]
             Self::Queue(queue) => queue.send(events, deadline).await,
             Self::InProcess(auditor) => auditor.record(events, deadline).await.map_err(SinkError::Control),
-            Self::Log(lines) => events.iter().try_for_each(|event| lines.event(event)).map_err(SinkError::Log),
+            Self::Log(lines) => {
+                events.iter().try_for_each(|event| lines.event(event)).map_err(SinkError::Log)
+            }
         }
     }
 

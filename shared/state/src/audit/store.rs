@@ -64,7 +64,7 @@ async fn extend(
     let name = (&workspace as _, Type::TEXT);
     let nothing = NOTHING.as_slice();
     transaction.query_typed(MAKE_HEAD, &[name.clone(), (&nothing, Type::BYTEA)]).await?;
-    let head = transaction.query_typed_one(LOCK_HEAD, &[name.clone()]).await?;
+    let head = transaction.query_typed_one(LOCK_HEAD, std::slice::from_ref(&name)).await?;
     let mut count: i64 = head.try_get(0)?;
     let mut last: Link = head.try_get::<_, &[u8]>(1)?.try_into().map_err(|_| ControlError::Answer)?;
 

@@ -112,7 +112,8 @@ pub(crate) async fn verify(
         let mut walk = Walk::new(key);
         loop {
             let after = walk.last_number();
-            let wanted = [(&workspace as _, Type::TEXT), (&after as _, Type::INT8), (&BATCH as _, Type::INT8)];
+            let wanted =
+                [(&workspace as _, Type::TEXT), (&after as _, Type::INT8), (&BATCH as _, Type::INT8)];
             let rows = transaction.query_typed(ROWS, &wanted).await?;
             for row in &rows {
                 walk.step(read(row)?, row.try_get("hmac")?, logged);

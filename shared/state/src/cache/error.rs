@@ -99,7 +99,9 @@ impl CacheError {
             }
             Self::Unavailable { reason, .. } => reason.hint(),
             Self::Control(error) => error.hint(),
-            Self::Deadline => "try again; if it stays so, look at the cache's load and at the way to it",
+            Self::Deadline => {
+                "try again; if it stays so, look at the cache's load, its security group, and whether its port speaks TLS"
+            }
             Self::Full => "give the cache more memory, or an eviction policy such as `volatile-ttl`",
             Self::TooLarge { .. } => "ask for fewer or narrower rows",
             Self::Malformed => "ask again; entries of another build expire within their lifetime",

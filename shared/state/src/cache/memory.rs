@@ -64,12 +64,12 @@ impl Memory {
     }
 
     pub(super) fn take(&self, seat: &Seat, limit: u32, hold: Duration, now: Instant) -> Place {
-        let held = &mut *self.held();
-        held.seats.retain(|_, seats| {
+        let all = &mut *self.held();
+        all.seats.retain(|_, seats| {
             seats.retain(|_, due| *due > now);
             !seats.is_empty()
         });
-        let seats = held.seats.entry(seat.counter).or_default();
+        let seats = all.seats.entry(seat.counter).or_default();
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         if seats.contains_key(&seat.id) {
             return Place::Taken;
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     const CAPS: Caps = Caps { entries_per_owner: 8, bytes_per_workspace: 100 };
-    const LIFE: Life = Life { idle: Duration::from_secs(300), total: Duration::from_secs(1_800) };
+    const LIFE: Life = Life { idle: Duration::from_mins(5), total: Duration::from_mins(30) };
 
     #[test]
     fn an_entry_lives_five_minutes_after_each_use_and_thirty_in_all() {
@@ -166,11 +166,11 @@ mod tests {
         for n in 0..100 {
             let name = n.to_string();
             memory.put(&EntryKey::new(&name, "o", "i"), vec![vec![0]], LIFE, CAPS, start);
-            memory.take(&Seat::new("w", &[&name], "1"), 1, Duration::from_secs(60), start);
+            memory.take(&Seat::new("w", &[&name], "1"), 1, Duration::from_mins(1), start);
         }
         let later = start + LIFE.total;
         memory.put(&EntryKey::new("w", "o", "i"), vec![vec![0]], LIFE, CAPS, later);
-        memory.take(&Seat::new("w", &["c"], "1"), 1, Duration::from_secs(60), later);
+        memory.take(&Seat::new("w", &["c"], "1"), 1, Duration::from_mins(1), later);
         let held = memory.held();
         assert_eq!((held.entries.len(), held.seats.len()), (1, 1));
     }

@@ -115,17 +115,14 @@ impl CacheTarget {
 
 /// Host, port, and whether that is this machine.
 fn endpoint_of(endpoint: &str) -> Result<(String, u16, bool), CacheTargetError> {
-    let (host, port) = match endpoint.strip_prefix('[') {
-        Some(rest) => {
-            let (address, after) = rest.split_once(']').ok_or(CacheTargetError::BadHost)?;
-            let address: Ipv6Addr = address.parse().map_err(|_| CacheTargetError::BadHost)?;
-            let port = if after.is_empty() { Some("") } else { after.strip_prefix(':') };
-            (address.to_string(), port.ok_or(CacheTargetError::BadHost)?)
-        }
-        None => {
-            let (host, port) = endpoint.split_once(':').unwrap_or((endpoint, ""));
-            (host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase(), port)
-        }
+    let (host, port) = if let Some(rest) = endpoint.strip_prefix('[') {
+        let (address, after) = rest.split_once(']').ok_or(CacheTargetError::BadHost)?;
+        let address: Ipv6Addr = address.parse().map_err(|_| CacheTargetError::BadHost)?;
+        let port = if after.is_empty() { Some("") } else { after.strip_prefix(':') };
+        (address.to_string(), port.ok_or(CacheTargetError::BadHost)?)
+    } else {
+        let (host, port) = endpoint.split_once(':').unwrap_or((endpoint, ""));
+        (host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase(), port)
     };
     let port = match port {
         "" => 6379,
@@ -151,7 +148,7 @@ fn security(encrypted: bool, query: &str) -> Result<Security, CacheTargetError> 
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         match decode(name)?.as_str() {
             "sslrootcert" if encrypted && roots.is_none() && !value.is_empty() => {
-                roots = Some(decode(value)?)
+                roots = Some(decode(value)?);
             }
             "sslrootcert" => return Err(CacheTargetError::RootOption),
             name => return Err(CacheTargetError::UnknownOption(name.to_owned())),

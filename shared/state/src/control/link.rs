@@ -36,8 +36,12 @@ struct Link {
     client: Client,
     driver: AbortHandle,
     dead: AtomicBool,
+    /// One question at a time: a pooler that hands out transactions may give the server connection to another client
+    /// while it still holds what this one sent ahead.
+    turn: Mutex<()>,
 }
 
+#[derive(Debug, Clone, Copy)]
 enum Origin {
     Kept,
     New,
@@ -67,19 +71,12 @@ impl Links {
         deadline: Instant,
     ) -> Result<Vec<Row>, ControlError> {
         let (link, origin) = self.warm(deadline).await?;
-        let answer = match origin {
-            Origin::New => return link.ask(sql, parameters, deadline).await,
-            Origin::Kept => {
-                let share = deadline.saturating_duration_since(Instant::now()) / 2;
-                link.ask(sql, parameters, Instant::now() + share.min(PATIENCE)).await
-            }
-        };
-        match answer {
-            Err(error) if error.is_lost() && Instant::now() < deadline => {
+        match (link.ask(sql, parameters, origin, deadline).await, origin) {
+            (Err(error), Origin::Kept) if error.is_lost() && Instant::now() < deadline => {
                 let (link, _) = self.warm(deadline).await?;
-                link.ask(sql, parameters, deadline).await
+                link.ask(sql, parameters, Origin::New, deadline).await
             }
-            answer => answer,
+            (answer, _) => answer,
         }
     }
 
@@ -145,9 +142,16 @@ impl Link {
         &self,
         sql: &str,
         parameters: &[Parameter<'_>],
+        origin: Origin,
         deadline: Instant,
     ) -> Result<Vec<Row>, ControlError> {
-        let answer = match timeout_at(deadline, self.client.query_typed(sql, parameters)).await {
+        let _turn = timeout_at(deadline, self.turn.lock()).await.map_err(|_| ControlError::Deadline)?;
+        let share = deadline.saturating_duration_since(Instant::now()) / 2;
+        let until = match origin {
+            Origin::New => deadline,
+            Origin::Kept => Instant::now() + share.min(PATIENCE),
+        };
+        let answer = match timeout_at(until, self.client.query_typed(sql, parameters)).await {
             Ok(answer) => answer.map_err(ControlError::from),
             Err(_) => Err(ControlError::Deadline),
         };
@@ -185,5 +189,5 @@ async fn open(secret: &Secret, deadline: Instant) -> Result<Link, ControlError> 
     let login = timeout_at(deadline, config.connect_raw(stream, NoTls)).await;
     let (client, connection) = login.map_err(|_| ControlError::Deadline)?.map_err(ControlError::startup)?;
     let driver = tokio::spawn(connection).abort_handle();
-    Ok(Link { client, driver, dead: AtomicBool::new(false) })
+    Ok(Link { client, driver, dead: AtomicBool::new(false), turn: Mutex::new(()) })
 }

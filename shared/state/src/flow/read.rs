@@ -54,7 +54,10 @@ const LIMIT_KEYS: [&str; 7] = [
 /// Reads a document; it is a flow, or a list of all that is wrong with it.
 pub(super) fn flow(text: &str) -> Result<Flow, FlowProblems> {
     if text.len() > MAX_BYTES {
-        return Err(problem(format!("the document has {} bytes; at most {MAX_BYTES} are allowed", text.len())));
+        return Err(problem(format!(
+            "the document has {} bytes; at most {MAX_BYTES} are allowed",
+            text.len()
+        )));
     }
     stored(text)
 }

@@ -1,15 +1,14 @@
-//! A recording as text: one JSON object a line, the facts first, then each statement with its tree. The recorder writes it, the
-//! tests here and the fuzz targets read it.
+//! A recording as text: one JSON object a line, the facts first, then each statement with its tree. This reads it, for the tests
+//! here and the fuzz targets; `written` is the other way.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Debug;
 use std::sync::Arc;
 
 use guard::facts::{
-    AggregateFact, CastFact, CastTarget, Expression, Facts, FunctionFact, Needs, ObjectName, Oid, OperatorFact,
-    RelationFact, RelationKind, TypeFact, TypeKind, Volatility,
+    AggregateFact, CastFact, CastTarget, Expression, Facts, FunctionFact, Needs, ObjectName, Oid,
+    OperatorFact, RelationFact, RelationKind, TypeFact, TypeKind, Volatility,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// What one major printed, and what its catalog said of it.
 #[derive(Debug, Default)]
@@ -19,12 +18,12 @@ pub(crate) struct Recording {
     pub(crate) trees: BTreeMap<String, String>,
 }
 
-const VOLATILITIES: &[(Volatility, &str)] = &[
+pub(super) const VOLATILITIES: &[(Volatility, &str)] = &[
     (Volatility::Immutable, "immutable"),
     (Volatility::Stable, "stable"),
     (Volatility::Volatile, "volatile"),
 ];
-const TYPE_KINDS: &[(TypeKind, &str)] = &[
+pub(super) const TYPE_KINDS: &[(TypeKind, &str)] = &[
     (TypeKind::Base, "base"),
     (TypeKind::Composite, "composite"),
     (TypeKind::Domain, "domain"),
@@ -32,7 +31,7 @@ const TYPE_KINDS: &[(TypeKind, &str)] = &[
     (TypeKind::Pseudo, "pseudo"),
     (TypeKind::Range, "range"),
 ];
-const RELATION_KINDS: &[(RelationKind, &str)] = &[
+pub(super) const RELATION_KINDS: &[(RelationKind, &str)] = &[
     (RelationKind::Table, "table"),
     (RelationKind::View, "view"),
     (RelationKind::MaterializedView, "materialized view"),
@@ -42,10 +41,11 @@ const RELATION_KINDS: &[(RelationKind, &str)] = &[
     (RelationKind::Toast, "toast"),
     (RelationKind::Other, "other"),
 ];
-const CAST_TARGETS: &[(CastTarget, &str)] = &[(CastTarget::Json, "json"), (CastTarget::Other, "other")];
+pub(super) const CAST_TARGETS: &[(CastTarget, &str)] =
+    &[(CastTarget::Json, "json"), (CastTarget::Other, "other")];
 
 impl Recording {
-    /// Reads what [`Self::text`] wrote.
+    /// Reads what `written` wrote.
     pub(crate) fn parse(text: &str) -> Self {
         let mut recording = Self::default();
         for line in text.lines() {
@@ -67,35 +67,6 @@ impl Recording {
         }
         recording
     }
-
-    /// One object a line.
-    pub(crate) fn text(&self) -> String {
-        let Facts {
-            functions,
-            operators,
-            types,
-            relations,
-            function_names,
-            operator_names,
-            type_names,
-            casts,
-        } = &self.facts;
-        let named = |kind: &str, name: &String, oids: &[Oid]| json!({kind: name, "oids": numbers(oids)});
-        let mut facts: BTreeSet<String> = BTreeSet::new();
-        facts.extend(functions.iter().map(|(oid, fact)| written_function(*oid, fact).to_string()));
-        facts.extend(operators.iter().map(|(oid, fact)| written_operator(*oid, fact).to_string()));
-        facts.extend(types.iter().map(|(oid, fact)| written_type(*oid, fact).to_string()));
-        facts.extend(relations.iter().map(|(oid, fact)| written_relation(*oid, fact).to_string()));
-        facts.extend(function_names.iter().map(|(name, oids)| named("function name", name, oids).to_string()));
-        facts.extend(operator_names.iter().map(|(name, oids)| named("operator name", name, oids).to_string()));
-        facts.extend(type_names.iter().map(|(name, oids)| named("type name", name, oids).to_string()));
-        facts.extend(casts.iter().map(|casts| {
-            let casts: Vec<Value> = casts.iter().map(|cast| json!([cast.function.0, word(CAST_TARGETS, cast.target)])).collect();
-            json!({"casts": casts}).to_string()
-        }));
-        let trees = self.trees.iter().map(|(sql, tree)| json!({"statement": sql, "tree": tree}).to_string());
-        facts.into_iter().chain(trees).map(|line| line + "\n").collect()
-    }
 }
 
 /// Those of the facts that are needed, as the catalog would answer.
@@ -116,33 +87,6 @@ pub(crate) fn answer(facts: &Facts, needs: &Needs) -> Facts {
         type_names: those(&facts.type_names, &needs.type_names),
         casts: facts.casts.clone().filter(|_| needs.casts),
     }
-}
-
-fn written_function(oid: Oid, fact: &FunctionFact) -> Value {
-    let FunctionFact {
-        name,
-        extension,
-        volatility,
-        security_definer,
-        has_settings,
-        superuser_owned,
-        language,
-        source,
-        sql_body,
-        defaults,
-        argument_names,
-        types,
-        aggregate,
-    } = fact;
-    json!({
-        "function": oid.0, "name": pair(name), "extension": extension, "volatility": word(VOLATILITIES, *volatility),
-        "security_definer": security_definer, "has_settings": has_settings, "superuser_owned": superuser_owned,
-        "language": language, "source": source, "sql_body": sql_body, "defaults": defaults,
-        "argument_names": argument_names, "types": numbers(types),
-        "aggregate": aggregate.as_ref().map(|parts| json!({
-            "functions": numbers(&parts.functions), "operators": numbers(&parts.operators),
-            "types": numbers(&parts.types)})),
-    })
 }
 
 fn function(line: &Value) -> FunctionFact {
@@ -168,26 +112,12 @@ fn function(line: &Value) -> FunctionFact {
     }
 }
 
-fn written_operator(oid: Oid, fact: &OperatorFact) -> Value {
-    let OperatorFact { name, functions, stand_ins } = fact;
-    json!({"operator": oid.0, "name": pair(name), "functions": numbers(functions), "stand_ins": numbers(stand_ins)})
-}
-
 fn operator(line: &Value) -> OperatorFact {
     OperatorFact {
         name: name(&line["name"]),
         functions: oids(&line["functions"]),
         stand_ins: oids(&line["stand_ins"]),
     }
-}
-
-fn written_type(oid: Oid, fact: &TypeFact) -> Value {
-    let TypeFact { name, kind, extension, relation, parts, functions, json_casts, checks } = fact;
-    json!({
-        "type": oid.0, "name": pair(name), "kind": word(TYPE_KINDS, *kind), "extension": extension,
-        "relation": relation.map(|oid| oid.0), "parts": numbers(parts), "functions": numbers(functions),
-        "json_casts": numbers(json_casts), "checks": written_trees(checks),
-    })
 }
 
 fn type_(line: &Value) -> TypeFact {
@@ -201,14 +131,6 @@ fn type_(line: &Value) -> TypeFact {
         json_casts: oids(&line["json_casts"]),
         checks: trees(&line["checks"]),
     }
-}
-
-fn written_relation(oid: Oid, fact: &RelationFact) -> Value {
-    let RelationFact { name, kind, extension, runs, folds, children } = fact;
-    json!({
-        "relation": oid.0, "name": pair(name), "kind": word(RELATION_KINDS, *kind), "extension": extension,
-        "runs": written_trees(runs), "folds": written_trees(folds), "children": numbers(children),
-    })
 }
 
 fn relation(line: &Value) -> RelationFact {
@@ -226,24 +148,12 @@ fn cast(item: &Value) -> CastFact {
     CastFact { function: oid(&item[0]), target: value(CAST_TARGETS, &item[1]) }
 }
 
-fn pair(name: &ObjectName) -> Value {
-    json!([name.schema, name.name])
-}
-
 fn name(value: &Value) -> ObjectName {
     ObjectName { schema: text_of(&value[0]), name: text_of(&value[1]) }
 }
 
-fn written_trees(expressions: &[Expression]) -> Value {
-    expressions.iter().map(|expression| json!([expression.owner, expression.tree])).collect()
-}
-
 fn trees(list: &Value) -> Vec<Expression> {
     items(list).map(|item| Expression { owner: text_of(&item[0]), tree: text_of(&item[1]) }).collect()
-}
-
-fn numbers(oids: &[Oid]) -> Vec<u32> {
-    oids.iter().map(|oid| oid.0).collect()
 }
 
 fn oids(list: &Value) -> Vec<Oid> {
@@ -264,10 +174,6 @@ fn text_of(value: &Value) -> String {
 
 fn maybe(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
-}
-
-fn word<T: PartialEq + Debug>(words: &[(T, &'static str)], value: T) -> &'static str {
-    words.iter().find(|(known, _)| *known == value).unwrap_or_else(|| panic!("{value:?} has no word")).1
 }
 
 fn value<T: Copy>(words: &[(T, &str)], word: &Value) -> T {

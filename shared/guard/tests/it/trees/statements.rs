@@ -18,11 +18,16 @@ pub(crate) struct Statement {
 pub(crate) fn all(major: u32) -> Vec<Statement> {
     let cases = STATEMENTS.split("# ").skip(1).filter_map(|case| {
         let (title, rest) = case.split_once('\n').unwrap();
-        let since = title.strip_prefix('[').and_then(|title| title.split_once(']')).map_or("14", |(since, _)| since);
+        let since =
+            title.strip_prefix('[').and_then(|title| title.split_once(']')).map_or("14", |(since, _)| since);
         let (sql, expected) = rest.split_once("\n=> ").unwrap();
         let (without, with) = expected.trim_end().split_once(" | ").unwrap();
         let understood = since.parse::<u32>().unwrap() <= major;
-        understood.then(|| Statement { sql: sql.to_owned(), without: without.to_owned(), with: with.to_owned() })
+        understood.then(|| Statement {
+            sql: sql.to_owned(),
+            without: without.to_owned(),
+            with: with.to_owned(),
+        })
     });
     cases.collect()
 }
