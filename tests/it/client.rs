@@ -5,7 +5,8 @@ use std::time::Duration;
 use guard::facts::ObjectName;
 use guard::{Candidate, RowLimit, Rules};
 use pg::{
-    ConnectError, ConnectOptions, Connection, Judged, Memory, Parameter, Question, Raw, Read, ReadError, ReadPlan, Target,
+    ConnectError, ConnectOptions, Connection, Judged, Memory, Parameter, Question, Raw, Read, ReadError,
+    ReadPlan, Target,
 };
 use serde_json::Value;
 use tokio::time::Instant;

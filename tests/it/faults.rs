@@ -34,7 +34,7 @@ async fn a_statement_past_its_deadline_is_cancelled() {
         let mut connection = open(&db.url).await;
         let plan = ReadPlan { deadline: Instant::now() + Duration::from_millis(400), ..plan() };
         let began = Instant::now();
-        let error = read_with(&mut connection, "SELECT pg_sleep(60)", &[], &plan).await.unwrap_err();
+        let error = read_with(&mut connection, support::SLOW, &[], &plan).await.unwrap_err();
         assert!(matches!(error, ReadError::Deadline { .. }), "{error}");
         assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
         assert!(left_running(&db, Duration::from_millis(500)).await.is_empty());
@@ -61,7 +61,7 @@ async fn a_cancel_request_passes_a_pooler() {
     let pooler = support::pooler::Pooler::start(db.server, 2);
     let mut connection = open(&pooler.through(&login.url, db.server.port())).await;
     let plan = plan();
-    let reading = read_with(&mut connection, "SELECT pg_sleep(60)", &[], &plan);
+    let reading = read_with(&mut connection, support::SLOW, &[], &plan);
     let looking = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
         left_running(&db, Duration::ZERO).await.len()
@@ -130,7 +130,7 @@ async fn a_caller_that_hangs_up_takes_the_statement_along() {
         let plan = plan();
         let began = Instant::now();
         {
-            let reading = read_with(&mut connection, "SELECT pg_sleep(60)", &[], &plan);
+            let reading = read_with(&mut connection, support::SLOW, &[], &plan);
             assert!(tokio::time::timeout(Duration::from_millis(300), reading).await.is_err());
         }
         assert!(left_running(&db, Duration::from_secs(1)).await.is_empty(), "on {major}");
@@ -145,7 +145,7 @@ async fn a_client_that_dies_without_a_word_is_noticed_by_the_server() {
     let url = db.url.clone();
     // A process of its own would do the same: with its runtime gone, nobody can send a cancel request.
     let process = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    process.spawn(async move { read(&mut open(&url).await, "SELECT pg_sleep(60)").await });
+    process.spawn(async move { read(&mut open(&url).await, support::SLOW).await });
     for _ in 0..100 {
         if !left_running(&db, Duration::ZERO).await.is_empty() {
             break;
@@ -227,7 +227,7 @@ async fn a_backend_that_is_shot_tells_why() {
         admin.batch_execute(&format!("SELECT pg_terminate_backend({pid})")).await.unwrap();
     };
     let plan = plan();
-    let (outcome, ()) = tokio::join!(read_with(&mut connection, "SELECT pg_sleep(60)", &[], &plan), shot);
+    let (outcome, ()) = tokio::join!(read_with(&mut connection, support::SLOW, &[], &plan), shot);
     assert_eq!(outcome.unwrap_err().code(), "57P01");
     assert!(!connection.is_reusable().await);
 }

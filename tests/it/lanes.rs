@@ -47,13 +47,19 @@ async fn what_is_remembered_takes_two_flights() {
         db.run(TABLES).await;
         let mut connection = open(&db.reader(&["shop"]).await.url).await;
         let memory = Memory::default();
-        for sql in ["SELECT 1", "SELECT * FROM shop.orders", "SELECT count(*) FROM shop.notes", "EXPLAIN SELECT * FROM shop.notes"] {
+        for sql in [
+            "SELECT 1",
+            "SELECT * FROM shop.orders",
+            "SELECT count(*) FROM shop.notes",
+            "EXPLAIN SELECT * FROM shop.notes",
+        ] {
             ran(&mut connection, &memory, sql).await;
             let before = connection.flights();
             let again = ran(&mut connection, &memory, sql).await;
             assert_eq!((connection.flights() - before, again.lane), (2, Some(Lane::Quiet)), "{sql}");
         }
-        let ran = ran(&mut connection, &memory, "SELECT * FROM shop.orders o JOIN shop.notes n USING (note)").await;
+        let ran =
+            ran(&mut connection, &memory, "SELECT * FROM shop.orders o JOIN shop.notes n USING (note)").await;
         let names: Vec<String> = ran.relations.iter().map(ToString::to_string).collect();
         assert_eq!(names, ["shop.notes", "shop.orders"]);
         assert_eq!(texts(&ran.raw), [["a", "1"], ["b", "2"]]);
@@ -71,8 +77,10 @@ async fn a_login_without_the_grant_takes_the_function_lane_and_leaves_nothing() 
         let mut connection = open(&login.url).await;
         let memory = Memory::default();
         let parameter = [pg::Parameter::from(serde_json::json!("b"))];
-        let (candidate, rules) = (candidate("SELECT id, note, note FROM shop.orders WHERE note = $1"), rules());
-        let question = Question { candidate: &candidate, rules: &rules, parameters: &parameter, plan: &plan() };
+        let (candidate, rules) =
+            (candidate("SELECT id, note, note FROM shop.orders WHERE note = $1"), rules());
+        let question =
+            Question { candidate: &candidate, rules: &rules, parameters: &parameter, plan: &plan() };
         for _ in 0..2 {
             let ran = match pg::read(&mut connection, &memory, question).await.unwrap() {
                 Read::Ran(ran) => ran,
@@ -85,7 +93,10 @@ async fn a_login_without_the_grant_takes_the_function_lane_and_leaves_nothing() 
         assert!(refused.starts_with("refused: "), "{refused}");
         ran(&mut connection, &memory, "EXPLAIN SELECT * FROM shop.notes").await;
         let admin = db.client().await;
-        let left = admin.query_one("SELECT count(*) FROM pg_proc WHERE proname LIKE 'pinguard%'", &[]).await.unwrap();
+        let left = admin
+            .query_one("SELECT count(*) FROM pg_proc WHERE proname LIKE 'pinguard%'", &[])
+            .await
+            .unwrap();
         assert_eq!(left.get::<_, i64>(0), 0);
     })
     .await;
@@ -168,7 +179,8 @@ async fn the_owners_own_logging_goes_on_and_no_tree_is_in_it() {
         assert!(!log.contains(":resname seen_in_the_log"), "a tree is in the log");
         // On 14 the level comes with the role and cannot be put back by it.
         if server.major > 14 {
-            let lines = log.lines().filter(|line| line.contains("execute") && line.contains("seen_in_the_log"));
+            let lines =
+                log.lines().filter(|line| line.contains("execute") && line.contains("seen_in_the_log"));
             assert!(lines.count() >= 2, "{log}");
         }
     })

@@ -24,6 +24,10 @@ use tokio_postgres::{Client, NoTls};
 /// All that pinguard supports.
 pub(crate) const MAJORS: [u16; 5] = [14, 15, 16, 17, 18];
 
+/// A statement that the guard lets run, and that runs for many minutes unless it is stopped.
+pub(crate) const SLOW: &str =
+    "SELECT count(*) FROM generate_series(1, 300000) a, generate_series(1, 300000) b";
+
 /// The role whose members keep trees out of the server's log, from PostgreSQL 15 on. Logins join it rather than be granted
 /// the setting themselves: all grants of one setting are one row of the catalog, which tests side by side cannot all update.
 const QUIET: &str = "quiet_logs";

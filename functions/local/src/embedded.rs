@@ -220,7 +220,9 @@ fn launch(
     loop {
         let now = folder.process_file();
         // What an earlier server left behind may say `ready` as well.
-        if now != before && now.lines().nth(7).is_some_and(|state| matches!(state.trim(), "ready" | "standby")) {
+        if now != before
+            && now.lines().nth(7).is_some_and(|state| matches!(state.trim(), "ready" | "standby"))
+        {
             return Ok(postgres);
         }
         if postgres.ended()? {

@@ -55,7 +55,11 @@ impl App {
             limits.max_bytes.map_or(settings.max_bytes, |bytes| settings.max_bytes.min(bytes as usize));
         Scope {
             relations: node.relations.clone(),
-            allowed_functions: node.allowed_functions.iter().map(|name| object(name.schema(), name.name())).collect(),
+            allowed_functions: node
+                .allowed_functions
+                .iter()
+                .map(|name| object(name.schema(), name.name()))
+                .collect(),
             allowed_foreign_tables: node
                 .allowed_foreign_tables
                 .iter()

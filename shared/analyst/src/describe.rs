@@ -1,10 +1,14 @@
 //! `describe`: one relation as an analyst reads it.
 
+mod samples;
+
 use serde::Serialize;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::failure::Failure;
 use crate::line::cut;
+use crate::memories::Reached;
 use crate::relation::{self, Column, Facts, Found, Link, Name};
 use crate::scope::Scope;
 
@@ -33,6 +37,9 @@ pub struct Description {
     /// A view's statement, cut at 4,000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
+    /// By quoted column, the sorted values of those that hold a few short ones.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub values: Map<String, Value>,
 }
 
 /// Describes the relation that `name` names.
@@ -43,14 +50,24 @@ pub async fn describe<Open>(
     open: Open,
 ) -> Result<Description, Failure>
 where
-    Open: AsyncFnOnce() -> Result<pg::Connection, Failure>,
+    Open: AsyncFnOnce() -> Result<Reached, Failure>,
 {
     let name = Name::parse(name)?;
-    let mut connection = open().await?;
-    let described = found_and_read(&mut connection, &name, scope, deadline).await;
-    connection.close().await;
-    let (found, facts) = described?;
-    Ok(rendered(found, facts))
+    let mut reached = open().await?;
+    let described = with_samples(&mut reached, &name, scope, deadline).await;
+    reached.connection.close().await;
+    described
+}
+
+async fn with_samples(
+    reached: &mut Reached,
+    name: &Name,
+    scope: &Scope,
+    deadline: Instant,
+) -> Result<Description, Failure> {
+    let (found, facts) = found_and_read(&mut reached.connection, name, scope, deadline).await?;
+    let values = samples::of(reached, &found, &facts.columns, scope, deadline).await;
+    Ok(Description { values, ..rendered(found, facts) })
 }
 
 async fn found_and_read(
@@ -76,6 +93,7 @@ fn rendered(found: Found, facts: Facts) -> Description {
             cut(&mut text, DEFINITION_CHARS);
             text
         }),
+        values: Map::new(),
     }
 }
 

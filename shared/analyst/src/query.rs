@@ -247,9 +247,10 @@ fn failed(error: &ReadError) -> Failure {
             (Kind::Plumbing, Some("pinguard reads PostgreSQL 14 to 18; a newer pinguard may know more"))
         }
         ReadError::NoLane { major } => (Kind::Refusal, Some(hint::grant_for_a_lane(*major))),
-        ReadError::NotOneTree | ReadError::TreeTooLarge { .. } | ReadError::TooManyRounds => {
-            (Kind::Refusal, Some("write it in another way: fewer tables and columns, no user-defined types in literals"))
-        }
+        ReadError::NotOneTree | ReadError::TreeTooLarge { .. } | ReadError::TooManyRounds => (
+            Kind::Refusal,
+            Some("write it in another way: fewer tables and columns, no user-defined types in literals"),
+        ),
         ReadError::Unsettled => (Kind::Statement, Some("try again")),
         ReadError::Server(_) | ReadError::Own(_) | ReadError::TooLarge { .. } => (Kind::Plumbing, None),
     };

@@ -26,6 +26,13 @@ pub(crate) struct Found {
     system: bool,
 }
 
+impl Found {
+    /// Whether another server or a file holds its rows.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.kind == kind_word("f")
+    }
+}
+
 /// Looks a name up: `schema.name`, or a bare name that fits one relation alone.
 pub(crate) async fn find(
     connection: &mut Connection,

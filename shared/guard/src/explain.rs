@@ -37,7 +37,8 @@ pub(crate) fn judge(statement: &ExplainStmt, text: &Text<'_>, limit: RowLimit) -
         let help = "EXPLAIN takes a SELECT, WITH, VALUES or TABLE statement here";
         return Err(Refusal::one(Finding::new(Code::ExplainTarget, message, help)));
     };
-    let sieve::Sifted { mut findings, parameters, opening, .. } = sieve::sift(select, text, &Selection::Everything);
+    let sieve::Sifted { mut findings, parameters, opening, .. } =
+        sieve::sift(select, text, &Selection::Everything);
     let mut options = Vec::new();
     for option in statement.options.iter().filter_map(|node| node.node.as_ref()) {
         match option {

@@ -20,10 +20,10 @@ use std::sync::Arc;
 
 use self::known::Known;
 use crate::facts::{Facts, Major, Needs, ObjectName, Oid};
-use crate::{Admitted, Candidate};
 use crate::rules::{Rules, Selection};
 use crate::tree::{self, Tree};
 use crate::verdict::{Code, Finding, Refusal};
+use crate::{Admitted, Candidate};
 
 /// Something that runs or is read, and has to be judged once for each way in which it is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -349,9 +349,7 @@ impl<'r> Judgement<'r> {
             | Object::Part(oid, _)
             | Object::Found(oid)
             | Object::Cast(oid)
-            | Object::Simplified(oid, _) => {
-                oid.is_pinned() || self.facts.function(*oid).is_some()
-            }
+            | Object::Simplified(oid, _) => oid.is_pinned() || self.facts.function(*oid).is_some(),
             Object::Operator(oid) => oid.is_pinned() || self.facts.operator(*oid).is_some(),
             Object::Type(oid, _) => oid.is_pinned() || self.facts.type_(*oid).is_some(),
             Object::Named(oid) | Object::Inner(oid) => self.facts.relation(*oid).is_some(),

@@ -15,11 +15,7 @@ pub(crate) fn candidate(sql: &str, rules: &Rules) -> Result<Candidate, Refusal> 
     parse::with_tree(&text, |tree| judge_tree(tree, &text, rules))
 }
 
-fn judge_tree(
-    tree: &ParseResult,
-    text: &Text<'_>,
-    rules: &Rules,
-) -> Result<Candidate, Refusal> {
+fn judge_tree(tree: &ParseResult, text: &Text<'_>, rules: &Rules) -> Result<Candidate, Refusal> {
     let root = only_statement(tree, text, rules)?;
     match root {
         NodeEnum::SelectStmt(_) => {

@@ -15,7 +15,7 @@ pub(crate) fn opens(literal: &str) -> bool {
 }
 
 fn blank(text: &str) -> &str {
-    text.trim_start_matches(|c: char| matches!(c, ' ' | '\t' | '\n' | '\r'))
+    text.trim_start_matches([' ', '\t', '\n', '\r'])
 }
 
 fn is_end(text: &str, bracket: char) -> bool {
@@ -43,7 +43,18 @@ mod tests {
 
     #[test]
     fn brackets_open_wherever_blanks_end() {
-        for literal in ["{x}", " {x}", "\u{a0}{x}", "(1,2)", "[1,2)", "[1]", "[[1]]", "{{1}}", "{\"a\"}", "{\"a\",\"b\":1}"] {
+        for literal in [
+            "{x}",
+            " {x}",
+            "\u{a0}{x}",
+            "(1,2)",
+            "[1,2)",
+            "[1]",
+            "[[1]]",
+            "{{1}}",
+            "{\"a\"}",
+            "{\"a\",\"b\":1}",
+        ] {
             assert!(opens(literal), "{literal}");
         }
     }

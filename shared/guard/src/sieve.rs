@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::rules::Selection;
-use crate::scope;
 use crate::admitted::Opening;
 use crate::opening;
+use crate::rules::Selection;
+use crate::scope;
 use crate::text::Text;
 use crate::verdict::{Code, Finding};
 

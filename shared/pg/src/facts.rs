@@ -52,8 +52,17 @@ impl Connection {
         ];
         let path = SearchPath::new(["pg_catalog"]).map_err(|_| ReadError::out_of_turn())?;
         let tables = self.ask(&asks, Some(&path), deadline).await?;
-        let [versions, functions, operators, types, relations, function_names, operator_names, type_names, casts] =
-            <[Table; 9]>::try_from(tables).map_err(|_| ReadError::out_of_turn())?;
+        let [
+            versions,
+            functions,
+            operators,
+            types,
+            relations,
+            function_names,
+            operator_names,
+            type_names,
+            casts,
+        ] = <[Table; 9]>::try_from(tables).map_err(|_| ReadError::out_of_turn())?;
         let mut facts = Facts {
             functions: functions.into_iter().filter_map(function).map(shared).collect(),
             operators: operators.into_iter().filter_map(operator).map(shared).collect(),

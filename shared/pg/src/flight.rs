@@ -66,12 +66,11 @@ impl Flight {
                 }
             })
         };
-        frontend::bind(portal, statement, [], parameters.iter().copied(), write, [], &mut self.bytes).map_err(
-            |error| match error {
+        frontend::bind(portal, statement, [], parameters.iter().copied(), write, [], &mut self.bytes)
+            .map_err(|error| match error {
                 BindError::Conversion(error) => io::Error::other(error),
                 BindError::Serialization(error) => error,
-            },
-        )?;
+            })?;
         Ok(self)
     }
 

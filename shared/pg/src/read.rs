@@ -263,7 +263,12 @@ impl Reading<'_> {
     }
 
     /// Tells the server's error from ours and from time that ran out.
-    fn error(&self, failure: Failure, position: impl Fn(usize) -> Option<usize>, began: Instant) -> ReadError {
+    fn error(
+        &self,
+        failure: Failure,
+        position: impl Fn(usize) -> Option<usize>,
+        began: Instant,
+    ) -> ReadError {
         let (Failure::Ours(error) | Failure::Theirs(error)) = &failure;
         let timeout = settings::statement_timeout_at(self.question.plan.deadline, began);
         if settings::is_timeout(error, began.elapsed(), timeout) {

@@ -81,11 +81,23 @@ async fn what_writes_past_the_grammar_is_stopped_by_the_transaction() {
         let db = server.database().await;
         db.run(
             "CREATE SEQUENCE sq; CREATE TABLE t (a int);
-             CREATE FUNCTION writes() RETURNS int LANGUAGE sql AS 'INSERT INTO t VALUES (1) RETURNING a'",
+             CREATE FUNCTION writes() RETURNS int LANGUAGE sql AS 'INSERT INTO t VALUES (1) RETURNING a';
+             CREATE FUNCTION advances() RETURNS bigint LANGUAGE sql AS $$ SELECT nextval('sq') $$;
+             CREATE FUNCTION sets() RETURNS bigint LANGUAGE sql AS $$ SELECT setval('sq', 5) $$",
         )
         .await;
         let endpoint = Endpoint::over(&db).await;
-        for sql in ["SELECT nextval('sq')", "SELECT setval('sq', 5)", "SELECT writes()"] {
+        for sql in ["SELECT nextval('sq')", "SELECT writes()"] {
+            let failure = endpoint.refuses(sql).await;
+            assert!(
+                failure["error"].as_str().unwrap().starts_with("this statement is refused: "),
+                "{failure}"
+            );
+        }
+        // Vouched for, they meet the wall behind the guard.
+        let vouched = json!({"allowedFunctions": ["public.writes", "public.advances", "public.sets"]});
+        let endpoint = Setup::node(vouched).start(&db, &db.url).await;
+        for sql in ["SELECT advances()", "SELECT sets()", "SELECT writes()"] {
             assert_failure(&endpoint.refuses(sql).await, "25006", "expected", "read-only transaction");
         }
         assert_eq!(endpoint.query("SELECT count(*) FROM t").await["rows"], json!([[0]]));
@@ -117,8 +129,9 @@ async fn positions_count_characters_of_the_callers_own_text() {
         // An error inside a function has no place in the caller's text.
         db.run("CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT zzz FROM t); END'")
             .await;
+        let endpoint = Setup::node(json!({"allowedFunctions": ["public.f"]})).start(&db, &db.url).await;
         let failure = endpoint.refuses("SELECT f()").await;
-        assert!(failure["position"].is_null(), "{failure}");
+        assert_eq!((&failure["code"], failure["position"].is_null()), (&json!("42703"), true), "{failure}");
     })
     .await;
 }
@@ -134,7 +147,8 @@ async fn detail_and_context_never_reach_the_caller() {
              CREATE TABLE big (a text)",
         )
         .await;
-        let endpoint = Endpoint::over(&db).await;
+        let vouched = json!({"allowedFunctions": ["public.leaks", "public.lines"]});
+        let endpoint = Setup::node(vouched).start(&db, &db.url).await;
         let failure = endpoint.refuses("SELECT leaks()").await;
         assert_failure(&failure, "23505", "expected", "try that");
         let text = failure.to_string();

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use tokio::{task::JoinSet, time::Instant};
 
-use super::{Endpoint, LATEST, assert_failure};
+use super::{Endpoint, LATEST, Setup, assert_failure};
 use crate::support::{
     self, TestDb,
     command::{Folder, Serving},
@@ -65,7 +65,8 @@ async fn a_statement_that_only_the_server_finds_too_deep_is_its_error() {
         let db = server.database().await;
         db.run("CREATE FUNCTION deep(a int) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN deep(a + 1); END'")
             .await;
-        let endpoint = Endpoint::over(&db).await;
+        let vouched = json!({"allowedFunctions": ["public.deep"]});
+        let endpoint = Setup::node(vouched).start(&db, &db.url).await;
         let failure = endpoint.refuses("SELECT deep(1)").await;
         assert_eq!(failure["code"], "54001", "{failure}");
         assert!(failure["hint"].is_string() && failure["error"].as_str().unwrap().len() < 200, "{failure}");
@@ -114,11 +115,11 @@ async fn a_caller_that_hangs_up_takes_its_statement_along_and_leaves_a_record() 
     support::each_major(async |server| {
         let db = server.database().await;
         let endpoint = Endpoint::over(&db).await;
-        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "query", "arguments": {"sql": "SELECT pg_sleep(60)"}}});
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "query", "arguments": {"sql": support::SLOW}}});
         let app = Arc::clone(&endpoint.app);
         let request = endpoint.request(message.to_string());
         let call = tokio::spawn(async move { mcp::handle(&app, request, Instant::now() + LATEST).await.status() });
-        until(&db, "the statement runs", |seen| seen.iter().any(|one| one.state == "active")).await;
+        until(&db, "the statement runs", |seen| seen.iter().any(|one| one.state == "active" && one.query.contains("300000"))).await;
         let began = Instant::now();
         call.abort();
         assert!(call.await.unwrap_err().is_cancelled());
@@ -132,7 +133,7 @@ async fn a_caller_that_hangs_up_takes_its_statement_along_and_leaves_a_record() 
         }
         assert_eq!(records.len(), 1, "{records:?}");
         assert_eq!(records[0].code.as_deref(), Some("caller_left"));
-        assert_eq!(records[0].sql_hash.as_deref(), Some(&*pins::sql_hash("SELECT pg_sleep(60)")));
+        assert_eq!(records[0].sql_hash.as_deref(), Some(&*pins::sql_hash(support::SLOW)));
     })
     .await;
 }
@@ -145,7 +146,9 @@ async fn forty_calls_at_once_are_served_and_leave_nothing() {
     for i in 0..40 {
         let endpoint = Arc::clone(&endpoint);
         calls.spawn(async move {
-            assert_eq!(endpoint.query(&format!("SELECT {i}, pg_sleep(0.05)")).await["rows"][0][0], i);
+            let sql =
+                format!("SELECT {i}, count(*) FROM generate_series(1, 300) a, generate_series(1, 300) b");
+            assert_eq!(endpoint.query(&sql).await["rows"], json!([[i, 90_000]]));
         });
     }
     calls.join_all().await;

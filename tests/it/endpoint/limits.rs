@@ -145,8 +145,7 @@ async fn a_statement_past_its_time_ends_and_says_not_to_be_repeated() {
         let db = server.database().await;
         let endpoint = Endpoint::over(&db).await;
         let began = Instant::now();
-        let failure =
-            endpoint.bad("query", json!({"sql": "SELECT pg_sleep(60)", "timeout_seconds": 1})).await;
+        let failure = endpoint.bad("query", json!({"sql": support::SLOW, "timeout_seconds": 1})).await;
         assert_failure(&failure, "57014", "expected", "repeated unchanged");
         assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
         assert!(db.activity().await.is_empty());
@@ -158,7 +157,7 @@ async fn a_statement_past_its_time_ends_and_says_not_to_be_repeated() {
 async fn the_front_doors_last_moment_ends_a_call_as_well() {
     let db = support::database(18).await;
     let endpoint = Endpoint::over(&db).await;
-    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "query", "arguments": {"sql": "SELECT pg_sleep(60)"}}});
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "query", "arguments": {"sql": support::SLOW}}});
     let latest = Instant::now() + Duration::from_secs(1);
     let answer = mcp::handle(&endpoint.app, endpoint.request(message.to_string()), latest).await;
     assert_eq!(answer.status(), 200);

@@ -23,7 +23,7 @@ async fn every_tool_works_through_a_pooler_on_changing_connections() {
         assert_eq!(endpoint.good("describe", json!({"name": "app.people"})).await["kind"], "table");
         assert_eq!(endpoint.good("list_tables", json!({})).await["total"], 12);
         assert_failure(&endpoint.refuses("SELECT zzz").await, "42703", "expected", "");
-        let slow = json!({"sql": "SELECT pg_sleep(30)", "timeout_seconds": 1});
+        let slow = json!({"sql": support::SLOW, "timeout_seconds": 1});
         assert_failure(&endpoint.bad("query", slow).await, "57014", "expected", "unchanged");
     }
 }

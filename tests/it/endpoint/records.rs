@@ -43,7 +43,7 @@ async fn a_served_a_refused_and_a_failed_call_leave_one_record_each() {
     for (arguments, rest) in [
         (
             json!({"sql": "SELECT a FROM t ORDER BY a"}),
-            json!({"tool": "query", "sqlHash": hash("SELECT a FROM t ORDER BY a"), "effect": "allowed", "rowsReturned": 2, "bytes": 9}),
+            json!({"tool": "query", "sqlHash": hash("SELECT a FROM t ORDER BY a"), "effect": "allowed", "lane": "quiet", "tablesRead": ["public.t"], "rowsReturned": 2, "bytes": 9}),
         ),
         (
             json!({"sql": "DELETE FROM t"}),
@@ -51,7 +51,7 @@ async fn a_served_a_refused_and_a_failed_call_leave_one_record_each() {
         ),
         (
             json!({"sql": "SELECT zzz"}),
-            json!({"tool": "query", "sqlHash": hash("SELECT zzz"), "effect": "failed", "code": "42703"}),
+            json!({"tool": "query", "sqlHash": hash("SELECT zzz"), "effect": "failed", "lane": "quiet", "code": "42703"}),
         ),
         (json!({}), json!({"tool": "query", "effect": "failed", "code": "invalid_arguments"})),
     ] {

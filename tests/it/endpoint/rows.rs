@@ -34,7 +34,8 @@ async fn an_answer_has_exactly_the_fields_of_the_contract() {
 
         let answer = endpoint.ask("tools/call", json!({"name": "query", "arguments": {"sql": "SELECT 1"}})).await;
         let keys: Vec<&String> = answer["result"]["_meta"].as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["sqlHash"]);
+        assert_eq!(keys, ["lane", "sqlHash", "warnings"], "a superuser is worth a warning");
+        assert_eq!(answer["result"]["_meta"]["lane"], "quiet");
         assert_eq!(answer["result"]["_meta"]["sqlHash"], pins::sql_hash("SELECT 1"));
     })
     .await;

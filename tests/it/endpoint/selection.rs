@@ -79,19 +79,49 @@ async fn a_bare_name_of_two_selected_relations_is_ambiguous() {
 }
 
 #[tokio::test]
-async fn free_statements_over_a_selection_are_refused_until_they_can_be_checked() {
-    let db = support::database(18).await;
-    let endpoint = selecting(&db, &SELECTED).await;
-    for (sql, code) in [
-        ("SELECT * FROM app.orders", "selection_unchecked"),
-        ("SELECT * FROM hr.salaries", "selection_unchecked"),
-        ("EXPLAIN SELECT * FROM app.paid", "not_with_selection"),
-        ("SHOW search_path", "not_with_selection"),
-        ("DELETE FROM app.orders", "not_a_read"),
-    ] {
-        assert_failure(&endpoint.refuses(sql).await, code, "expected", "");
-    }
-    assert!(db.activity().await.is_empty());
+async fn free_statements_read_what_is_selected_and_nothing_else() {
+    support::each_major(async |server| {
+        let db = server.database().await;
+        let endpoint = selecting(&db, &SELECTED).await;
+        let orders =
+            endpoint.query("SELECT count(*) FROM app.orders o JOIN \"Sales 2026\".people p USING (id)").await;
+        assert_eq!(orders["rows"], json!([[0]]));
+        // A selected view may read what is not.
+        assert_eq!(endpoint.query("SELECT count(*) FROM app.paid").await["rows"], json!([[0]]));
+        for (sql, code) in [
+            ("SELECT * FROM hr.salaries", "relation_not_selected"),
+            ("SELECT * FROM app.orders, pg_class", "relation_not_selected"),
+            ("SELECT (SELECT max(pay) FROM hr.salaries) FROM app.orders", "relation_not_selected"),
+            ("SELECT 'hr.salaries'::regclass", "type_names_objects"),
+            ("EXPLAIN SELECT * FROM app.paid", "not_with_selection"),
+            ("SHOW search_path", "not_with_selection"),
+            ("DELETE FROM app.orders", "not_a_read"),
+        ] {
+            let failure = endpoint.refuses(sql).await;
+            assert_failure(&failure, code, "expected", "");
+        }
+        assert!(db.activity().await.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_unknown_column_is_answered_with_those_there_are() {
+    support::each_major(async |server| {
+        let db = server.database().await;
+        let endpoint = selecting(&db, &["app.paid", "app.orders"]).await;
+        let failure = endpoint.refuses("SELECT payment FROM app.paid").await;
+        assert_eq!(failure["code"], "42703", "{failure}");
+        let said = failure["error"].as_str().unwrap();
+        assert!(said.ends_with("Columns of app.paid: name, pay."), "{said}");
+        let both = endpoint.refuses("SELECT id FROM app.orders a, app.orders b").await;
+        assert_eq!(both["code"], "42702", "{both}");
+        assert!(
+            both["error"].as_str().unwrap().contains("Columns of app.orders: id, person, amount"),
+            "{both}"
+        );
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -30,22 +30,43 @@ CREATE OPERATOR shop.<+> (FUNCTION = shop.twice, RIGHTARG = int);
 
 /// A statement that runs before a change and is refused after it.
 const CHANGES: &[(&str, &str)] = &[
-    ("SELECT * FROM shop.v", "CREATE OR REPLACE VIEW shop.v AS SELECT id, shop.evil(n) AS n FROM shop.orders"),
-    ("SELECT * FROM shop.w", "CREATE OR REPLACE VIEW shop.v AS SELECT id, shop.evil(n) AS n FROM shop.orders"),
+    (
+        "SELECT * FROM shop.v",
+        "CREATE OR REPLACE VIEW shop.v AS SELECT id, shop.evil(n) AS n FROM shop.orders",
+    ),
+    (
+        "SELECT * FROM shop.w",
+        "CREATE OR REPLACE VIEW shop.v AS SELECT id, shop.evil(n) AS n FROM shop.orders",
+    ),
     (
         "SELECT * FROM shop.orders",
         "ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON shop.orders USING (shop.evil(n) > 0)",
     ),
     ("SELECT id FROM shop.orders WHERE n = 1", "CREATE INDEX ON shop.orders (id) WHERE shop.trojan(7)"),
     ("SELECT id FROM shop.orders", "ALTER TABLE shop.orders ADD CHECK (shop.trojan(7))"),
-    ("SELECT shop.twice(n) FROM shop.orders", "CREATE OR REPLACE FUNCTION shop.twice(n int) RETURNS int VOLATILE LANGUAGE sql AS 'SELECT n'"),
+    (
+        "SELECT shop.twice(n) FROM shop.orders",
+        "CREATE OR REPLACE FUNCTION shop.twice(n int) RETURNS int VOLATILE LANGUAGE sql AS 'SELECT n'",
+    ),
     ("SELECT shop.twice(2)", "ALTER FUNCTION shop.twice(int) SECURITY DEFINER"),
     ("SELECT shop.twice(3)", "ALTER FUNCTION shop.twice(int) SET work_mem = '1MB'"),
-    ("SELECT shop.spell(n) FROM shop.orders", "CREATE FUNCTION shop.lower(text) RETURNS text VOLATILE LANGUAGE sql AS 'SELECT $1'"),
+    (
+        "SELECT shop.spell(n) FROM shop.orders",
+        "CREATE FUNCTION shop.lower(text) RETURNS text VOLATILE LANGUAGE sql AS 'SELECT $1'",
+    ),
     ("SELECT OPERATOR(shop.<+>) 3", "ALTER FUNCTION shop.twice(int) VOLATILE"),
-    ("SELECT to_jsonb(ROW(1, 2)::shop.pair)", "CREATE FUNCTION shop.pj(shop.pair) RETURNS jsonb VOLATILE LANGUAGE sql AS $$ SELECT '1'::jsonb $$; CREATE CAST (shop.pair AS jsonb) WITH FUNCTION shop.pj(shop.pair)"),
-    ("SELECT s + 1 FROM shop.orders WHERE s = 1::shop.small", "ALTER DOMAIN shop.small ADD CHECK (shop.trojan(VALUE))"),
-    ("SELECT shop.total(n) FROM shop.orders", "CREATE OR REPLACE AGGREGATE shop.total (int) (SFUNC = shop.add, STYPE = int, INITCOND = '0')"),
+    (
+        "SELECT to_jsonb(ROW(1, 2)::shop.pair)",
+        "CREATE FUNCTION shop.pj(shop.pair) RETURNS jsonb VOLATILE LANGUAGE sql AS $$ SELECT '1'::jsonb $$; CREATE CAST (shop.pair AS jsonb) WITH FUNCTION shop.pj(shop.pair)",
+    ),
+    (
+        "SELECT s + 1 FROM shop.orders WHERE s = 1::shop.small",
+        "ALTER DOMAIN shop.small ADD CHECK (shop.trojan(VALUE))",
+    ),
+    (
+        "SELECT shop.total(n) FROM shop.orders",
+        "CREATE OR REPLACE AGGREGATE shop.total (int) (SFUNC = shop.add, STYPE = int, INITCOND = '0')",
+    ),
 ];
 
 #[tokio::test]

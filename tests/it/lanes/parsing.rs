@@ -86,7 +86,10 @@ async fn a_function_behind_a_check_that_is_replaced_is_noticed() {
         for _ in 0..2 {
             assert_eq!(texts(&ran(&mut connection, &memory, "SELECT '{x}'::d[]").await.raw), [["{x}"]]);
         }
-        db.run("CREATE OR REPLACE FUNCTION fine(text) RETURNS bool VOLATILE LANGUAGE sql AS $$ SELECT true $$").await;
+        db.run(
+            "CREATE OR REPLACE FUNCTION fine(text) RETURNS bool VOLATILE LANGUAGE sql AS $$ SELECT true $$",
+        )
+        .await;
         let refused = outcome(&mut connection, &memory, "SELECT '{x}'::d[]").await.unwrap_err();
         assert!(refused.contains("public.d"), "{refused}");
     })

@@ -18,7 +18,10 @@ async fn the_quiet_lane_works_where_nothing_can_be_written() {
     let mut connection = open(&standby.url("reader", "r")).await;
     for _ in 0..2 {
         let ran = ran(&mut connection, &memory, "SELECT note FROM shop.notes").await;
-        assert_eq!((texts(&ran.raw), ran.lane), (vec![vec!["a".to_owned()], vec!["b".to_owned()]], Some(Lane::Quiet)));
+        assert_eq!(
+            (texts(&ran.raw), ran.lane),
+            (vec![vec!["a".to_owned()], vec!["b".to_owned()]], Some(Lane::Quiet))
+        );
     }
     let refused = outcome(&mut connection, &memory, "SELECT pg_sleep(0)").await.unwrap_err();
     assert!(refused.starts_with("refused: "), "{refused}");

@@ -53,8 +53,8 @@ impl Reader {
     pub(super) async fn page(&mut self, sql: &str, format: RowFormat) -> (Vec<String>, Page) {
         let vouched = ObjectName { schema: "public".to_owned(), name: "vouched".to_owned() };
         let rules = Rules { allowed_functions: vec![vouched], ..Rules::open(RowLimit::new(ROWS)) };
-        let candidate = guard::candidate(sql, &rules)
-            .unwrap_or_else(|refusal| panic!("{sql} is refused: {refusal:?}"));
+        let candidate =
+            guard::candidate(sql, &rules).unwrap_or_else(|refusal| panic!("{sql} is refused: {refusal:?}"));
         let plan = ReadPlan {
             search_path: None,
             deadline: Instant::now() + PATIENCE,

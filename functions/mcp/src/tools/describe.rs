@@ -4,7 +4,7 @@ use analyst::{Failure, Scope};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use super::schema::{input, list, output, text};
+use super::schema::{input, list, names_to_values, output, text};
 use super::{Listed, Work};
 use crate::arguments::Arguments;
 
@@ -16,8 +16,8 @@ pub(super) fn listed(scope: &Scope) -> Listed {
     Listed {
         title: "Describe a table or view",
         description: format!(
-            "Shows the columns of {which} with types, defaults and comments, its primary key, its foreign keys and, for a \
-             view, its definition. Call it before querying a relation for the first time."
+            "Shows the columns of {which} with types, defaults and comments, its primary key, its foreign keys, the values of \
+             columns that hold only a few and, for a view, its definition. Call it before querying a relation for the first time."
         ),
         input: input(
             vec![(
@@ -37,6 +37,7 @@ pub(super) fn listed(scope: &Scope) -> Listed {
             ("primaryKey", list("Columns of the primary key.", text("A column."))),
             ("relationships", list("Foreign keys, and what views read.", text("A relationship."))),
             ("definition", text("A view's statement.")),
+            ("values", names_to_values("Columns that hold a few short values, and all of these, sorted.")),
         ]),
     }
 }
@@ -48,6 +49,6 @@ pub(super) async fn call(given: &JsonObject, work: &Work<'_>) -> Result<Value, F
     })?;
     let deadline = work.deadline(work.scope.ceilings.seconds);
     let described =
-        analyst::describe::describe(name, &work.scope, deadline, async || work.open(deadline).await).await?;
+        analyst::describe::describe(name, &work.scope, deadline, async || work.reach(deadline).await).await?;
     Work::json(&described)
 }

@@ -67,6 +67,11 @@ pub(super) fn list(description: &str, items: Value) -> Value {
     ]))
 }
 
+/// An object whose keys are names of the database.
+pub(super) fn names_to_values(description: &str) -> Value {
+    json!({"type": "object", "description": description, "properties": {}})
+}
+
 pub(super) fn object_of(properties: Vec<(&str, Value)>) -> Value {
     Value::Object(object(properties))
 }

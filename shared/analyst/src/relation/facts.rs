@@ -27,6 +27,8 @@ pub(crate) struct Column {
     /// Computed from other columns: the default is its expression.
     pub(crate) generated: bool,
     pub(crate) comment: Option<String>,
+    /// Whether it is a text or an enumeration, of which a few values may tell what to filter by.
+    pub(crate) has_labels: bool,
 }
 
 /// How the relation stands to another.
@@ -65,8 +67,8 @@ impl Facts {
 }
 
 fn column(row: Vec<Option<String>>) -> Option<Column> {
-    let [name, type_name, not_null, default, identity, generated, comment] =
-        <[Option<String>; 7]>::try_from(row).ok()?;
+    let [name, type_name, not_null, default, identity, generated, comment, has_labels] =
+        <[Option<String>; 8]>::try_from(row).ok()?;
     Some(Column {
         name: name?,
         type_name: type_name?,
@@ -79,6 +81,7 @@ fn column(row: Vec<Option<String>>) -> Option<Column> {
         },
         generated: generated.is_some_and(|kind| !kind.is_empty()),
         comment: shown(comment),
+        has_labels: has_labels.as_deref() == Some("t"),
     })
 }
 

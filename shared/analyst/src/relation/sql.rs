@@ -15,10 +15,12 @@ SELECT c.oid::text, quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.r
         (SELECT s.schema, s.name FROM unnest($3::text[], $4::text[]) AS s(schema, name)))
  ORDER BY 2";
 
-/// `$1` oid: per readable column its quoted name, type, not null, default, identity, generated, comment.
+/// `$1` oid: per readable column its quoted name, type, not null, default, identity, generated, comment, and whether it is
+/// text, bpchar, varchar (25, 1042, 1043) or an enumeration.
 pub(super) const COLUMNS: &str = "
 SELECT quote_ident(a.attname), format_type(a.atttypid, a.atttypmod), a.attnotnull,
-       pg_get_expr(d.adbin, d.adrelid), a.attidentity::text, a.attgenerated::text, col_description(a.attrelid, a.attnum)
+       pg_get_expr(d.adbin, d.adrelid), a.attidentity::text, a.attgenerated::text, col_description(a.attrelid, a.attnum),
+       a.atttypid IN (25, 1042, 1043) OR EXISTS (SELECT FROM pg_type t WHERE t.oid = a.atttypid AND t.typtype = 'e')
   FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
  WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped
    AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')

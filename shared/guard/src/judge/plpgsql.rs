@@ -48,6 +48,8 @@ impl Judgement<'_> {
         for name in IMPLIED_OPERATORS {
             self.reach(Object::OperatorName((*name).to_owned()), within);
         }
+        // The token before a name and all that qualifies it.
+        let mut ahead = "";
         for (at, token) in tokens.iter().enumerate() {
             let before = at.checked_sub(1).and_then(|at| tokens.get(at)).copied().unwrap_or_default();
             let after = tokens.get(at + 1).copied().unwrap_or_default();
@@ -57,14 +59,18 @@ impl Judgement<'_> {
                 }
                 continue;
             };
+            if before != "." {
+                ahead = before;
+            }
             if name == "execute" {
                 self.plpgsql_unlisted("dynamic SQL", within);
             }
             if after == "(" || before == "." {
                 self.reach(Object::FunctionName(name.clone(), which), within);
             }
-            // A type stands behind a cast, a schema, or another word: a name that is declared, `AS`, `CONSTANT`.
-            if matches!(before, "::" | ".") || word(before).is_some() {
+            // A type stands behind a cast or another word: a name that is declared, `AS`, `CONSTANT`.
+            let declares = word(ahead).is_some_and(|word| !matches!(word.as_str(), "from" | "join" | "into"));
+            if after != "." && (ahead == "::" || declares) {
                 self.reach(Object::TypeName(name), within);
             }
         }

@@ -70,9 +70,7 @@ fn with_a_selection_nothing_shows_more_than_it() {
 #[test]
 fn positions_lose_what_stands_before_the_callers_text() {
     let position = |sql: &str, word: &str| {
-        let Ok(statement) = guard::candidate(sql, &everything()) else {
-            panic!("{sql} was refused")
-        };
+        let Ok(statement) = guard::candidate(sql, &everything()) else { panic!("{sql} was refused") };
         let text = statement.text();
         let server = text[..text.find(word).unwrap()].chars().count() + 1;
         statement.caller_position(server)

@@ -163,7 +163,8 @@ pub(crate) const PRINT_QUIETLY: &str = print_trees!(
 /// The same, leaving the server's log as it is.
 pub(crate) const PRINT_LOUDLY: &str = print_trees!("");
 /// Only looks whether something could run while a statement is parsed.
-pub(crate) const LOOK: &str = concat!("SELECT ", unless!(concat!(parsing!(), " OPERATOR(pg_catalog.=) $1::pg_catalog.text")));
+pub(crate) const LOOK: &str =
+    concat!("SELECT ", unless!(concat!(parsing!(), " OPERATOR(pg_catalog.=) $1::pg_catalog.text")));
 
 /// Has no more trees printed, and the log as it was (`$1`; null where it was left alone).
 pub(crate) const RESTORE: &str = "SELECT pg_catalog.set_config('debug_print_parse', 'off', true), \

@@ -55,11 +55,9 @@ impl Versions {
         ] {
             wanted.extend(oids.iter().map(|oid| (kind, oid.0.to_string())));
         }
-        for (kind, names) in [
-            ("F", &relied_on.function_names),
-            ("O", &relied_on.operator_names),
-            ("T", &relied_on.type_names),
-        ] {
+        for (kind, names) in
+            [("F", &relied_on.function_names), ("O", &relied_on.operator_names), ("T", &relied_on.type_names)]
+        {
             wanted.extend(names.iter().map(|name| (kind, name.clone())));
         }
         if relied_on.casts {
@@ -109,7 +107,8 @@ pub(crate) fn parameters(needs: &Needs) -> Vec<String> {
 }
 
 fn of_users(needs: &Needs) -> Needs {
-    let of_users = |oids: &BTreeSet<Oid>| oids.iter().copied().filter(|oid| oid.0 >= FIRST_OF_USERS).collect();
+    let of_users =
+        |oids: &BTreeSet<Oid>| oids.iter().copied().filter(|oid| oid.0 >= FIRST_OF_USERS).collect();
     Needs {
         functions: of_users(&needs.functions),
         operators: of_users(&needs.operators),

@@ -154,13 +154,14 @@ impl Reading<'_> {
                 Event::Message(Message::ErrorResponse(body)) => {
                     let error = ServerError::parse(body.fields());
                     return Ok(match (at, error.sqlstate.as_str()) {
-                        (None, _) => Opened::Failed(Failure::Theirs(error), At::Judged),
+                        (None, _) => Opened::failed(Failure::Theirs(error), At::Judged),
                         (Some(Before::Gate | Before::Look), "22012") => Opened::ParsingChanged,
                         // An event trigger, or a standby.
-                        (Some(Before::EventTriggers), "22012")
-                        | (Some(Before::Begin), "0A000" | "25006") => Opened::NotThisLane,
+                        (Some(Before::EventTriggers), "22012") | (Some(Before::Begin), "0A000" | "25006") => {
+                            Opened::NotThisLane
+                        }
                         _ if connection.learn_from(&error) => Opened::Learned,
-                        _ => Opened::Failed(Failure::Ours(error), At::Judged),
+                        _ => Opened::failed(Failure::Ours(error), At::Judged),
                     });
                 }
                 Event::Message(Message::ParseComplete | Message::BindComplete | Message::NoData) => {}

@@ -28,8 +28,7 @@ impl Reading<'_> {
     pub(super) async fn judge_tree(&mut self, tree: &str, known: &Known) -> Result<Judged, ReadError> {
         let question = self.question;
         let facts = Arc::clone(&known.facts);
-        let judgement =
-            Judgement::begin(question.candidate, tree, self.major()?, question.rules, facts);
+        let judgement = Judgement::begin(question.candidate, tree, self.major()?, question.rules, facts);
         self.follow(judgement).await
     }
 

@@ -18,7 +18,7 @@ pub(super) enum Opened<Parsed> {
     NotThisLane,
     /// A setting was refused that can be done without.
     Learned,
-    Failed(Failure, At),
+    Failed(Box<(Failure, At)>),
 }
 
 /// Which text an error about the caller's statement is about.
@@ -26,6 +26,12 @@ pub(super) enum Opened<Parsed> {
 pub(super) enum At {
     Judged,
     Runs,
+}
+
+impl<Parsed> Opened<Parsed> {
+    pub(super) fn failed(failure: Failure, at: At) -> Self {
+        Self::Failed(Box::new((failure, at)))
+    }
 }
 
 impl Reading<'_> {
@@ -39,7 +45,7 @@ impl Reading<'_> {
     ) -> Result<ControlFlow<Attempt, Parsed>, ReadError> {
         let (failure, at) = match opened {
             Opened::Parsed(parsed) => return Ok(ControlFlow::Continue(*parsed)),
-            Opened::Failed(failure, at) => (failure, at),
+            Opened::Failed(failed) => *failed,
             Opened::ParsingChanged => {
                 self.connection.settle().await?;
                 self.memory.forget_parsing();

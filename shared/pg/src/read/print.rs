@@ -122,13 +122,13 @@ impl Reading<'_> {
                     let error = ServerError::parse(body.fields());
                     if done == ours {
                         let at = if tree.is_some() { At::Runs } else { At::Judged };
-                        return Ok(Opened::Failed(Failure::Theirs(error), at));
+                        return Ok(Opened::failed(Failure::Theirs(error), at));
                     }
                     return Ok(match error.sqlstate.as_str() {
                         "22012" if done >= 2 => Opened::ParsingChanged,
                         "42501" if done == ours - 1 => Opened::NotThisLane,
                         _ if connection.learn_from(&error) => Opened::Learned,
-                        _ => Opened::Failed(Failure::Ours(error), At::Judged),
+                        _ => Opened::failed(Failure::Ours(error), At::Judged),
                     });
                 }
                 Event::Message(Message::ParseComplete | Message::BindComplete | Message::NoData) => {}

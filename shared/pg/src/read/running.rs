@@ -134,7 +134,8 @@ impl Reading<'_> {
                     Part::Bind => return Err(ReadError::out_of_turn()),
                 },
                 Event::Row(_)
-                | Event::Message(Message::ParseComplete | Message::BindComplete | Message::CloseComplete) => {}
+                | Event::Message(Message::ParseComplete | Message::BindComplete | Message::CloseComplete) => {
+                }
                 Event::Message(Message::ReadyForQuery(_)) => {
                     connection.settle().await?;
                     break;
