@@ -1,5 +1,6 @@
 //! Redis and Valkey servers, alone and as a cluster.
 
+use std::fmt::Write as _;
 use std::{
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -49,10 +50,9 @@ impl Server {
             "bind 127.0.0.1\nport {port}\nrequirepass {PASSWORD}\nmasterauth {PASSWORD}\nsave \"\"\ndaemonize no\n"
         );
         if make == Make::Redis {
-            settings += &format!(
-                "tls-port {tls_port}\ntls-cert-file server.crt\ntls-key-file server.key\ntls-auth-clients no\n\
-                 tls-ca-cert-file ca.pem\n"
-            );
+            let tls = "tls-cert-file server.crt\ntls-key-file server.key\ntls-auth-clients no\ntls-ca-cert-file ca.pem\n";
+            settings.push_str(tls);
+            writeln!(settings, "tls-port {tls_port}").unwrap();
         }
         settings += &options.join("\n");
         fs::write(folder.0.join("server.conf"), settings).unwrap();

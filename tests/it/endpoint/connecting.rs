@@ -219,8 +219,7 @@ async fn warnings_about_the_way_to_the_database_stand_in_meta() {
         let answer = endpoint.ask("tools/call", json!({"name": tool, "arguments": arguments})).await;
         let warnings = &answer["result"]["_meta"]["warnings"];
         assert_eq!(warnings[0], "options of the secret that do nothing here: `pgbouncer`", "{answer}");
-        // Only a statement is worth a look at the login.
-        let login = warnings[1].as_str().is_some_and(|warning| warning.contains("is a superuser"));
-        assert_eq!(login, tool == "query", "{answer}");
+        // Of the login from the first statement on.
+        assert!(warnings[1].as_str().unwrap().contains("is a superuser"), "{answer}");
     }
 }

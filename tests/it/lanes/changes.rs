@@ -8,7 +8,7 @@ use crate::client::{open, texts};
 use crate::support::each_major;
 
 /// A database in which everything that follows is harmless.
-const BEFORE: &str = r#"
+const BEFORE: &str = r"
 CREATE SCHEMA shop;
 CREATE FUNCTION shop.twice(n int) RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT n * 2 $$;
 CREATE FUNCTION shop.spell(n int) RETURNS text STABLE LANGUAGE plpgsql AS $$ BEGIN RETURN lower(n::text); END $$;
@@ -26,7 +26,7 @@ CREATE VIEW shop.v AS SELECT id, n FROM shop.orders;
 CREATE VIEW shop.w AS SELECT * FROM shop.v;
 CREATE AGGREGATE shop.total (int) (SFUNC = int4pl, STYPE = int, INITCOND = '0');
 CREATE OPERATOR shop.<+> (FUNCTION = shop.twice, RIGHTARG = int);
-"#;
+";
 
 /// A statement that runs before a change and is refused after it.
 const CHANGES: &[(&str, &str)] = &[

@@ -6,17 +6,17 @@ use super::{candidate, outcome, ran};
 use crate::client::{open, texts};
 use crate::support::each_major;
 
-const SAFE: &str = r#"
+const SAFE: &str = r"
 CREATE DOMAIN positive AS int CHECK (VALUE > 0);
 CREATE DOMAIN word AS text CHECK (VALUE ~ '^[a-z]+$');
 CREATE TYPE span AS RANGE (subtype = int);
-"#;
+";
 
-const UNSAFE: &str = r#"
+const UNSAFE: &str = r"
 CREATE SEQUENCE evil_s;
 CREATE FUNCTION evil(text) RETURNS bool LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN PERFORM nextval('evil_s'); RETURN true; END $$;
 CREATE DOMAIN evil_d AS text CHECK (evil(VALUE));
-"#;
+";
 
 #[tokio::test]
 async fn literals_run_where_every_domain_is_safe() {
