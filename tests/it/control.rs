@@ -44,7 +44,7 @@ async fn a_schema_newer_than_this_build_is_left_alone() {
     lab.control.migrate().await.unwrap();
     db.run("INSERT INTO pinguard.schema_version (version) VALUES (99)").await;
     let error = lab.control.migrate().await.unwrap_err();
-    assert_eq!(error.to_string(), "the control database's schema has version 99, this build knows 3");
+    assert_eq!(error.to_string(), "the control database's schema has version 99, this build knows 4");
     assert_eq!(error.code(), "control_schema_newer");
 }
 
@@ -77,7 +77,7 @@ async fn a_key_is_admitted_to_the_live_flow_with_its_secrets() {
         assert!(caller.may(Scope::McpCall) && caller.may(Scope::AuditRead) && !caller.may(Scope::KeysManage));
         assert_eq!((live.version, &*live.flow), (1, &flow("sales", 1)));
         let secrets: Vec<_> =
-            live.secrets.iter().map(|(id, secret)| (id.as_str(), secret.as_str())).collect();
+            live.secrets.iter().map(|(id, secret)| (id.as_str(), secret.secret_id.as_str())).collect();
         assert_eq!(secrets, [("cred-1", "s1")], "only what the flow uses and the workspace has");
     })
     .await;

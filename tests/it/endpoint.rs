@@ -9,6 +9,7 @@ mod descriptions;
 mod errors;
 mod extremes;
 mod http;
+mod lanes;
 mod laws;
 mod limits;
 mod pooled;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use local::embedded::Binaries;
-use pg::{ConnectOptions, Connection, Target};
+use pg::{Ask, ConnectOptions, Connection, Target};
 
-use crate::client::{code, encoded, open, soon, try_open, value};
+use crate::client::{code, encoded, open, soon, try_open};
 use crate::support::{
     self, TestServer,
     pooler::Pooler,
@@ -132,10 +132,11 @@ async fn a_pooler_says_no_as_a_server_does() {
 async fn only_four_startup_parameters_are_sent() {
     let db = support::database(18).await;
     let mut connection = open(&format!("{}?application_name=other&connect_timeout=3", db.url)).await;
-    assert_eq!(value(&mut connection, "SELECT current_setting('application_name')").await, "pinguard");
-    let from_client =
-        "SELECT string_agg(name, ' ' ORDER BY name) FROM pg_catalog.pg_settings WHERE source = 'client'";
-    assert_eq!(value(&mut connection, from_client).await, "application_name client_encoding");
+    let from_client = "SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings WHERE source = 'client'";
+    let asks = [Ask { sql: from_client, parameters: Vec::new() }];
+    let tables = connection.catalog(&asks, None, soon(5)).await.unwrap();
+    let sent = tables[0][0][0].as_deref();
+    assert_eq!(sent, Some("application_name=pinguard client_encoding=UTF8"));
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use state::{Caller, Credential, CredentialId, Removal, Scope};
+use state::{Caller, Credential, CredentialId, CredentialRecord, Removal, Scope};
 use tokio::time::Instant;
 
 use crate::answer::{self, Answer, Refusal};
@@ -20,8 +20,7 @@ pub(crate) async fn list(app: &App, caller: &Caller, latest: Instant) -> Result<
         return Err(door::lacks("flows:read or keys:manage"));
     }
     let credentials = app.control.list_credentials(&caller.workspace, latest).await?;
-    let credentials: Vec<Value> =
-        credentials.iter().map(|one| record(&one.id, &one.name, &one.kind, &one.secret_id)).collect();
+    let credentials: Vec<Value> = credentials.iter().map(listed).collect();
     Ok(answer::json(StatusCode::OK, &json!({"credentials": credentials})))
 }
 
@@ -111,6 +110,12 @@ impl Kind {
             Self::Url => "url",
         }
     }
+}
+
+/// With what its operator agreed to, which only `pinguard credential agree` sets.
+fn listed(credential: &CredentialRecord) -> Value {
+    let CredentialRecord { id, name, kind, secret_id, agreed } = credential;
+    json!({"id": id, "name": name, "kind": kind, "secretId": secret_id, "agreed": agreed})
 }
 
 fn record(id: &str, name: &str, kind: &str, secret_id: &str) -> Value {

@@ -1,12 +1,13 @@
 //! What lives as long as the instance: settings, the way to secrets, the control database, the journal.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use analyst::connect::{self, SecretText, Stage};
 use analyst::{Ceilings, Failure, Kind, Memories, ObjectName, Reached, Scope};
 use pg::values::RowFormat;
-use pg::{ConnectOptions, Consent, SearchPath};
-use state::{Control, Journal, LiveFlow, Node, SecretStage, SecretStore};
+use pg::{Agreed, ConnectOptions, Consent, SearchPath};
+use state::{Agreement, Control, CredentialSecret, Journal, LiveFlow, Node, SecretStage, SecretStore};
 use tokio::time::Instant;
 
 use crate::settings::Settings;
@@ -72,10 +73,14 @@ impl App {
     }
 
     /// The secret of a node: its credential's, else the default one.
-    pub(crate) fn secret_id<'a>(&'a self, flow: &'a LiveFlow, node: &Node) -> Result<&'a str, Failure> {
+    pub(crate) fn secret(&self, flow: &LiveFlow, node: &Node) -> Result<CredentialSecret, Failure> {
         let found = match &node.credential {
-            Some(credential) => flow.secrets.get(credential).map(String::as_str),
-            None => self.settings.default_secret.as_deref(),
+            Some(credential) => flow.secrets.get(credential).cloned(),
+            None => self
+                .settings
+                .default_secret
+                .clone()
+                .map(|secret_id| CredentialSecret { secret_id, agreed: BTreeSet::new() }),
         };
         found.ok_or_else(|| {
             let message = match &node.credential {
@@ -94,6 +99,13 @@ fn object(schema: &str, name: &str) -> ObjectName {
     ObjectName { schema: schema.to_owned(), name: name.to_owned() }
 }
 
+fn consent(secret: &CredentialSecret) -> Consent {
+    let agreed = |agreement| {
+        if secret.agreed.contains(&agreement) { Agreed::Yes } else { Agreed::No }
+    };
+    Consent { loud: agreed(Agreement::Loud), event_triggers: agreed(Agreement::EventTriggers) }
+}
+
 impl Work<'_> {
     /// A connection with the node's secret, read for this call.
     pub(crate) async fn open(&self, deadline: Instant) -> Result<pg::Connection, Failure> {
@@ -105,7 +117,7 @@ impl Work<'_> {
         let timeout = std::time::Duration::from_secs(u64::from(self.app.settings.connect_timeout_seconds));
         let options = ConnectOptions { connect_timeout: timeout, deadline };
         let opened = connect::open(&|stage| Box::pin(self.read_secret(stage)), options).await?;
-        let database = self.app.memories.of(self.secret_id, &opened.version, Consent::default());
+        let database = self.app.memories.of(&self.secret.secret_id, &opened.version, consent(&self.secret));
         self.report(|report| {
             report.warnings = opened.warnings;
             report.database = Some(Arc::clone(&database));
@@ -118,7 +130,7 @@ impl Work<'_> {
             Stage::Current => SecretStage::Current,
             Stage::Pending => SecretStage::Pending,
         };
-        let secret = self.app.secrets.read(self.secret_id, stage).await.map_err(|error| {
+        let secret = self.app.secrets.read(&self.secret.secret_id, stage).await.map_err(|error| {
             Failure::new(Kind::Plumbing, error.code(), error.to_string()).hinting(error.hint())
         })?;
         Ok(SecretText { text: secret.text.to_string(), version: secret.version })

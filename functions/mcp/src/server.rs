@@ -92,7 +92,7 @@ impl Server {
         Ok(Work {
             app: &self.app,
             node: &self.node,
-            secret_id: self.app.secret_id(&self.live, &self.node)?,
+            secret: self.app.secret(&self.live, &self.node)?,
             scope,
             latest: self.latest,
             report: Mutex::default(),

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use analyst::{Failure, Scope};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
-use state::{Actions, Node};
+use state::{Actions, CredentialSecret, Node};
 use tokio::time::Instant;
 
 use crate::app::App;
@@ -133,7 +133,7 @@ struct Listed {
 pub(crate) struct Work<'a> {
     pub(crate) app: &'a App,
     pub(crate) node: &'a Node,
-    pub(crate) secret_id: &'a str,
+    pub(crate) secret: CredentialSecret,
     pub(crate) scope: Scope,
     /// When the answer must be on its way, whatever the caller asks for.
     pub(crate) latest: Instant,

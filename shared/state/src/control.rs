@@ -1,6 +1,7 @@
 //! The control database: whom a key belongs to, what a flow is Live as, and the schema they lie in.
 
 mod admit;
+mod agreements;
 mod draft;
 mod error;
 mod link;
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+pub use agreements::{Agreement, UnknownAgreement};
 pub use draft::{FlowSummary, Saving, StoredFlow, Versions};
 pub use error::ControlError;
 pub(crate) use link::{Links, Parameter};
@@ -88,7 +90,16 @@ pub struct LiveFlow {
     pub version: i64,
     /// The secret behind each credential that the flow's nodes name. A credential that the workspace does not have is
     /// not in it.
-    pub secrets: HashMap<CredentialId, String>,
+    pub secrets: HashMap<CredentialId, CredentialSecret>,
+}
+
+/// A credential's secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CredentialSecret {
+    /// Where the connection URL is kept.
+    pub secret_id: String,
+    /// What the operator agreed to for it.
+    pub agreed: BTreeSet<Agreement>,
 }
 
 impl Caller {
@@ -289,6 +300,17 @@ impl Control {
         deadline: Instant,
     ) -> Result<Removal, ControlError> {
         records::remove_credential(&self.links, workspace, id, deadline).await
+    }
+
+    /// Sets what its operator agrees to for a credential; false if the workspace has none of this id.
+    pub async fn agree(
+        &self,
+        workspace: &str,
+        id: &CredentialId,
+        agreed: &BTreeSet<Agreement>,
+        deadline: Instant,
+    ) -> Result<bool, ControlError> {
+        agreements::agree(&self.links, workspace, id, agreed, deadline).await
     }
 
     /// Rows of a workspace's audit, the newest first.

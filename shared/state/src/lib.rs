@@ -19,8 +19,9 @@ pub use cache::{
 };
 pub use call::{CallRecord, Effect, Journal, preview};
 pub use control::{
-    Admission, Caller, Control, ControlError, Credential, CredentialRecord, Deletion, FlowStage, FlowSummary,
-    Identity, KeyRecord, LiveFlow, NewKey, Publication, Removal, Saving, StoredFlow, Versions,
+    Admission, Agreement, Caller, Control, ControlError, Credential, CredentialRecord, CredentialSecret,
+    Deletion, FlowStage, FlowSummary, Identity, KeyRecord, LiveFlow, NewKey, Publication, Removal, Saving,
+    StoredFlow, UnknownAgreement, Versions,
 };
 pub use flow::{
     Actions, CredentialId, Flow, FlowId, FlowKind, FlowProblems, FunctionName, Limits, NameError, Node,

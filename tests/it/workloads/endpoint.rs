@@ -141,8 +141,8 @@ fn read(result: &Value) -> Option<Answer> {
     let content = result.get("structuredContent")?;
     if result["isError"] == true {
         let code = content["code"].as_str()?.to_owned();
-        // Only the guard has findings.
-        return content.get("findings").is_some().then_some(Answer::Refused(code));
+        let refused = content["error"].as_str()?.starts_with("this statement is refused");
+        return refused.then_some(Answer::Refused(code));
     }
     let whole = content["truncated"] == false && content.get("valuesCut").is_none();
     let rows: Vec<Vec<Value>> = serde_json::from_value(content["rows"].clone()).ok()?;

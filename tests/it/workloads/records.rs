@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) id: String,
+    pub(super) group: String,
     pub(super) database: String,
     pub(super) sql: String,
     /// Schemas, divided by commas; none leaves what the database sets.
@@ -45,6 +46,7 @@ fn record(line: &str) -> Record {
     let columns = record["columns"].as_array().unwrap();
     Record {
         id: text(&record["id"]),
+        group: text(&record["group"]),
         database: text(&record["db"]),
         sql: text(&record["sql"]),
         search_path: record.get("search_path").map(text),

@@ -31,6 +31,25 @@ impl<'a> ServerText<'a> {
 
     /// The rows of a statement, in the server's order.
     pub(super) async fn rows(&mut self, record: &Record) -> Vec<TextRow> {
+        self.ask(record, &record.sql).await
+    }
+
+    /// Columns with each domain as what it is made of, which is all that the protocol told the recording.
+    pub(super) async fn without_domains(
+        &mut self,
+        record: &Record,
+        columns: &[(String, String)],
+    ) -> Vec<(String, String)> {
+        let mut bare = columns.to_vec();
+        for (_, name) in &mut bare {
+            while let [row] = self.ask(record, &base_of(name)).await.as_slice() {
+                *name = row[0].clone().unwrap();
+            }
+        }
+        bare
+    }
+
+    async fn ask(&mut self, record: &Record, sql: &str) -> Vec<TextRow> {
         let client = match self.clients.entry(record.database.clone()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
@@ -41,11 +60,20 @@ impl<'a> ServerText<'a> {
         if let Some(path) = &record.search_path {
             client.batch_execute(&format!("SET LOCAL search_path = {path}")).await.unwrap();
         }
-        let messages = client.simple_query(&record.sql).await;
+        let messages = client.simple_query(sql).await;
         client.batch_execute(END).await.unwrap();
         let messages = messages.unwrap_or_else(|error| panic!("{}: {error:?}", record.id));
         messages.iter().filter_map(row).collect()
     }
+}
+
+/// Asks what a domain is made of; no row for any other type.
+fn base_of(name: &str) -> String {
+    format!(
+        "SELECT format_type(typbasetype, nullif(typtypmod, -1)) FROM pg_type
+          WHERE oid = to_regtype('{}') AND typtype = 'd'",
+        name.replace('\'', "''")
+    )
 }
 
 fn row(message: &SimpleQueryMessage) -> Option<TextRow> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use state::{CredentialId, FlowId, Scope};
+use state::{Agreement, CredentialId, FlowId, Scope};
 
 /// Which control database, which workspace, and how to answer.
 #[derive(Debug, Args)]
@@ -92,6 +92,15 @@ pub(crate) enum CredentialCommand {
         /// Change the credential of this id if there is one.
         #[arg(long)]
         replace: bool,
+    },
+    /// Says what is agreed to for a login that lacks the grants of `pinguard setup-sql`, in place of what was said before.
+    Agree {
+        /// The id.
+        #[arg(value_parser = credential)]
+        id: CredentialId,
+        /// loud: what statements resolve to may go to the server's log; event-triggers: those on DDL may fire.
+        #[arg(long = "to", value_name = "WHAT")]
+        to: Vec<Agreement>,
     },
     /// Lists credentials.
     List,

@@ -11,7 +11,7 @@ use tokio_postgres::types::Type;
 use super::error::ControlError;
 use super::link::{Links, Parameter};
 use super::live::{LiveFlows, Parsed};
-use super::{Admission, Caller, Identity, LiveFlow};
+use super::{Admission, Caller, CredentialSecret, Identity, LiveFlow};
 use crate::flow::{CredentialId, Flow, FlowId};
 use crate::keys::{KeyToken, Scope};
 
@@ -20,7 +20,7 @@ macro_rules! live {
     () => {
         "f.version, f.revision::text AS revision,
          CASE WHEN f.revision::text = ANY ($3) THEN NULL ELSE f.live::text END AS live,
-         (SELECT jsonb_object_agg(c.id, c.secret_id) FROM pinguard.credential c
+         (SELECT jsonb_object_agg(c.id, jsonb_build_array(c.secret_id, c.agreed)) FROM pinguard.credential c
           WHERE c.workspace = f.workspace AND c.id IN
               (SELECT node ->> 'credential' FROM jsonb_array_elements(f.live -> 'nodes') node)) AS secrets"
     };
@@ -134,16 +134,22 @@ impl<'a> Asked<'a> {
     }
 }
 
-fn secrets(row: &Row) -> Result<HashMap<CredentialId, String>, ControlError> {
+fn secrets(row: &Row) -> Result<HashMap<CredentialId, CredentialSecret>, ControlError> {
     match row.try_get::<_, Option<Value>>("secrets")? {
         None => Ok(HashMap::new()),
-        Some(Value::Object(secrets)) => secrets
-            .into_iter()
-            .map(|(id, secret)| Some((CredentialId::parse(&id)?, secret.as_str()?.to_owned())))
-            .collect::<Option<_>>()
-            .ok_or(ControlError::Answer),
+        Some(Value::Object(secrets)) => {
+            let pair = |(id, secret): (String, Value)| Some((CredentialId::parse(&id)?, credential(secret)?));
+            secrets.into_iter().map(pair).collect::<Option<_>>().ok_or(ControlError::Answer)
+        }
         Some(_) => Err(ControlError::Answer),
     }
+}
+
+/// What was agreed to that this build does not know (a newer one may) counts as not agreed.
+fn credential(pair: Value) -> Option<CredentialSecret> {
+    let (secret_id, agreed): (String, Vec<String>) = serde_json::from_value(pair).ok()?;
+    let agreed = agreed.iter().filter_map(|word| word.parse().ok()).collect();
+    Some(CredentialSecret { secret_id, agreed })
 }
 
 /// A scope that this build does not know (a newer one may) opens nothing here.

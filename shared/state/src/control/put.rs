@@ -70,7 +70,7 @@ const REVOKE_KEY: &str = "
 macro_rules! credential {
     ($conflict:literal) => {
         concat!(
-            "INSERT INTO pinguard.credential (workspace, id, name, kind, secret_id) VALUES ($1, $2, $3, 'url', $4)
+            "INSERT INTO pinguard.credential AS c (workspace, id, name, kind, secret_id) VALUES ($1, $2, $3, 'url', $4)
              ON CONFLICT (workspace, id) DO ",
             $conflict,
             " RETURNING id"
@@ -78,8 +78,10 @@ macro_rules! credential {
     };
 }
 
-const PUT_CREDENTIAL: &str =
-    credential!("UPDATE SET name = excluded.name, kind = excluded.kind, secret_id = excluded.secret_id");
+const PUT_CREDENTIAL: &str = credential!(
+    "UPDATE SET name = excluded.name, kind = excluded.kind, secret_id = excluded.secret_id, \
+         agreed = CASE WHEN c.secret_id = excluded.secret_id THEN c.agreed ELSE '{}' END"
+);
 
 const NEW_CREDENTIAL: &str = credential!("NOTHING");
 

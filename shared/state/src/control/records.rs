@@ -37,6 +37,8 @@ pub struct CredentialRecord {
     pub kind: String,
     /// The secret.
     pub secret_id: String,
+    /// What its operator agreed to, by the words of [`crate::Agreement`].
+    pub agreed: Vec<String>,
 }
 
 /// What became of a credential that was to be removed.
@@ -57,7 +59,7 @@ const KEYS: &str = "
     FROM pinguard.api_key WHERE workspace = $1 ORDER BY created_at DESC, id";
 
 const CREDENTIALS: &str =
-    "SELECT id, name, kind, secret_id FROM pinguard.credential WHERE workspace = $1 ORDER BY id";
+    "SELECT id, name, kind, secret_id, agreed FROM pinguard.credential WHERE workspace = $1 ORDER BY id";
 
 const SECRET: &str = "SELECT secret_id FROM pinguard.credential WHERE workspace = $1 AND id = $2";
 
@@ -103,6 +105,7 @@ pub(super) async fn credentials(
             name: row.try_get(1)?,
             kind: row.try_get(2)?,
             secret_id: row.try_get(3)?,
+            agreed: row.try_get(4)?,
         })
     };
     rows.iter().map(credential).collect()
