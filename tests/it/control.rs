@@ -32,7 +32,7 @@ async fn migrations_run_once_however_often_and_wherever_at_one_time() {
         at_once.join_all().await;
         lab.control.migrate().await.unwrap();
         let versions = "SELECT string_agg(version::text, ',' ORDER BY version) FROM pinguard.schema_version";
-        assert_eq!(db.client().await.query_one(versions, &[]).await.unwrap().get::<_, &str>(0), "1,2,3");
+        assert_eq!(db.client().await.query_one(versions, &[]).await.unwrap().get::<_, &str>(0), "1,2,3,4");
     })
     .await;
 }

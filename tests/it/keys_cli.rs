@@ -128,7 +128,26 @@ async fn credentials_are_added_listed_replaced_and_removed() {
     json_of(&db.url, &["credential", "add", "cred-2", "--secret", "s2", "--replace"]);
     assert_eq!(
         run(&db.url, &["credential", "list"]).1,
-        "id      name    kind  secret\ncred-1  Sales   url   pinguard/sales\ncred-2  cred-2  url   s2\n"
+        "id      name    kind  secret          agreed to\ncred-1  Sales   url   pinguard/sales  nothing\n\
+         cred-2  cred-2  url   s2              nothing\n"
+    );
+    let agree = ["credential", "agree", "cred-1", "--to", "loud", "--to", "event-triggers"];
+    assert_eq!(run(&db.url, &agree).1, "cred-1: agreed to event-triggers, loud\n");
+    // It was agreed to for that secret.
+    json_of(
+        &db.url,
+        &["credential", "add", "cred-1", "--secret", "pinguard/sales", "--name", "Sale", "--replace"],
+    );
+    let agreed = || json_of(&db.url, &["credential", "list"])["credentials"][0]["agreed"].clone();
+    assert_eq!(agreed(), json!(["event-triggers", "loud"]));
+    json_of(&db.url, &["credential", "add", "cred-1", "--secret", "pinguard/other", "--replace"]);
+    assert_eq!(agreed(), json!([]));
+    assert_eq!(run(&db.url, &["credential", "agree", "cred-1"]).1, "cred-1: agreed to nothing\n");
+    assert!(
+        fails(&db.url, &["credential", "agree", "cred-1", "--to", "all"]).contains("event-triggers, loud")
+    );
+    assert!(
+        fails(&db.url, &["credential", "agree", "cred-9", "--to", "loud"]).contains("no credential `cred-9`")
     );
     let said = fails(&db.url, &["credential", "add", "c", "--secret", "postgres://u:hunter2@h/d"]);
     assert!(said.contains("the connection URL belongs into the secret"), "{said}");

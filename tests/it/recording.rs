@@ -79,7 +79,7 @@ async fn record(server: &'static TestServer) -> String {
         recording.trees.insert(statement.sql, tree);
     }
     catalog.close().await;
-    numbered(&written(&recording), &numbers(&printer.client).await)
+    numbered(&without_names(&written(&recording)), &numbers(&printer.client).await)
 }
 
 /// All that a judgement asks for.
@@ -91,6 +91,27 @@ async fn learned(mut judgement: Judgement<'_>, catalog: &mut Connection) -> Fact
         judgement.learn(facts);
     }
     all
+}
+
+/// Constants of `regclass` (2205) hold numbers as bytes: they become zeros. How long such bytes are moves the breaks of lines,
+/// so those become blanks.
+fn without_names(text: &str) -> String {
+    text.lines()
+        .map(|line| if line.contains(":consttype 2205") { nameless(line) } else { line.to_owned() + "\n" })
+        .collect()
+}
+
+fn nameless(line: &str) -> String {
+    let line = line.replace("\\n", " ");
+    let (mut told, mut rest) = (String::with_capacity(line.len()), line.as_str());
+    while let Some((before, after)) = rest.split_once(":consttype 2205 ") {
+        let (head, value) = after.split_once("[ ").unwrap();
+        let (bytes, tail) = value.split_once(" ]").unwrap();
+        let zeros = vec!["0"; bytes.split_whitespace().count()].join(" ");
+        told.extend([before, ":consttype 2205 ", head, "[ ", &zeros, " ]"]);
+        rest = tail;
+    }
+    told + rest + "\n"
 }
 
 /// Puts other numbers for some, wherever they stand alone, and the lines in order again.

@@ -172,3 +172,18 @@ fn word(token: &str) -> Option<String> {
 fn argument(name: &str) -> String {
     if name.is_empty() { "text".to_owned() } else { format!("\"{}\" text", name.replace('"', "\"\"")) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_falls_into_words_and_signs() {
+        let found = tokens("x := f /* g */ (\"A b\"::t); -- h").unwrap();
+        assert_eq!(found, ["x", ":=", "f", "(", "\"A b\"", "::", "t", ")", ";"]);
+        assert_eq!(word("\"A \"\"b\""), Some("A \"b".to_owned()));
+        assert_eq!(word("Upper"), Some("upper".to_owned()));
+        assert_eq!(word("'x'"), None);
+        assert_eq!(tokens("'unended"), None);
+    }
+}

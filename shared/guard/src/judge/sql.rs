@@ -295,8 +295,12 @@ mod tests {
 
     /// What a body names, as `function name`, `type name`, `operator name`, and what it does besides.
     fn named(source: &str) -> Vec<String> {
+        named_with(source, None)
+    }
+
+    fn named_with(source: &str, columns: Option<&[String]>) -> Vec<String> {
         let within = Origin::statement();
-        let Some(mentions) = Judgement::mentions(source, ParserOptions::DEFAULT, None, &within) else {
+        let Some(mentions) = Judgement::mentions(source, ParserOptions::DEFAULT, columns, &within) else {
             return vec!["unreadable".to_owned()];
         };
         let mut named: Vec<String> = mentions
@@ -304,7 +308,7 @@ mod tests {
             .into_iter()
             .filter_map(|object| match object {
                 Object::FunctionName(name, Overloads::All) => Some(format!("function {name}")),
-                Object::FunctionName(name, Overloads::Others) => Some(format!("other function {name}")),
+                Object::FunctionName(name, which) => Some(format!("{which:?} function {name}")),
                 Object::TypeName(name) => Some(format!("type {name}")),
                 Object::OperatorName(name) => Some(format!("operator {name}")),
                 _ => None,
@@ -349,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_setting_by_a_listed_literal_is_no_call_of_the_built_in() {
-        check("SELECT current_setting('TimeZone')", &["other function current_setting"]);
+        check("SELECT current_setting('TimeZone')", &["Others function current_setting"]);
         check(
             "SELECT current_setting('data_directory')",
             &["function current_setting", "type current_setting"],
@@ -370,5 +374,24 @@ mod tests {
         check("SELECT 'x\u{FFFD}'", &["unreadable"]);
         let long = "é".repeat(40);
         assert!(named(&format!("SELECT {long}(x)")).contains(&"LongName".to_owned()));
+    }
+
+    #[test]
+    fn a_call_in_a_simplified_body_is_kept_on_arguments_as_they_are() {
+        let check = |call: &str, expected: &str| {
+            let named = named_with(&format!("SELECT {call}"), Some(&["a".to_owned()]));
+            assert!(named.contains(&format!("{expected} f")), "{call}: {named:?}");
+        };
+        for kept in ["f($1)", "f(a)", "f(a, $2)", "f(a COLLATE \"C\")"] {
+            check(kept, "Simplified(Columns) function");
+        }
+        for kept in ["f($1, 'x')", "f(1, a)", "f(regdictionary 'x', a)"] {
+            check(kept, "Simplified(ConstantsToo) function");
+        }
+        for made in
+            ["f()", "f('x')", "f(b)", "f(a.b)", "f(a, NULL)", "f(a, g(a))", "f(a::text)", "f(a || 'x')"]
+        {
+            check(made, "function");
+        }
     }
 }

@@ -87,8 +87,11 @@ fn trees_of(expressions: &[Expression]) -> Value {
     expressions.iter().map(|expression| json!([expression.owner, expression.tree])).collect()
 }
 
+/// In the order of the numbers: those of another database come in another.
 fn numbers(oids: &[Oid]) -> Vec<u32> {
-    oids.iter().map(|oid| oid.0).collect()
+    let mut numbers: Vec<u32> = oids.iter().map(|oid| oid.0).collect();
+    numbers.sort_unstable();
+    numbers
 }
 
 fn word<T: Copy + PartialEq + Debug>(words: &[(T, &'static str)], value: T) -> &'static str {
