@@ -1,6 +1,6 @@
 -- Set-up for found.jsonl and found_benign.jsonl: expressions that the planner simplifies when a table is read. Run after
--- setup.sql, as superuser, in a database of its own. Every table `folds_…` has one that runs trojan() at such a read; those
--- called `kept_…` have calls of it on columns alone, which stay calls. Names in bodies have their schema, since 17 builds indexes
+-- setup.sql, as superuser, in a database of its own. Every table `folds_…` has one that runs trojan() at such a read (or could:
+-- folds_operator and folds_virtual are refused to be on the safe side); those called `kept_…` have calls of it on columns alone, which stay calls. Names in bodies have their schema, since 17 builds indexes
 -- with a search path of its own.
 SET client_min_messages = warning;
 SET ROLE guard_app;

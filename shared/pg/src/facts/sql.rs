@@ -80,8 +80,8 @@ SELECT t.oid::text, n.nspname, t.typname, t.typtype::text, CASE WHEN r.rolsuper 
  WHERE t.oid = ANY ($1::oid[])";
 
 /// `$1` OIDs: a relation, and every stored tree that reading it may run, or that planning it simplifies. A partition's
-/// constraint is made of the keys of the tables above it. Where a check names a virtual generated column, the planner puts the
-/// column's expression in its place; so beside such a column everything counts as running.
+/// constraint is made of the keys of the tables above it. Where a check names a virtual generated column, the planner may put
+/// the column's expression in its place; so beside such a column everything counts as running.
 pub(super) const RELATIONS: &str = "
 SELECT c.oid::text, n.nspname, c.relname, c.relkind::text, w.fdwname, e.extname, stored.runs::text, stored.folds::text,
        to_json(ARRAY(SELECT i.inhrelid::int8 FROM pg_inherits i WHERE i.inhparent = c.oid))::text
