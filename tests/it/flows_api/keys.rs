@@ -103,7 +103,7 @@ async fn credentials_are_added_changed_listed_and_removed_when_nothing_uses_them
         editor.ask("PUT", "/credentials/cred-1", Some(&json!({"secretId": "pinguard/other"}))).await;
     let expected = json!({"id": "cred-1", "name": "cred-1", "kind": "url", "secretId": "pinguard/other"});
     assert_eq!((changed.status, changed.json()), (200, expected.clone()));
-    let mut listed = expected.clone();
+    let mut listed = expected;
     listed["agreed"] = json!([]);
     assert_eq!(editor.get("/credentials").await, json!({"credentials": [listed]}));
 
