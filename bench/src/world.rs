@@ -54,6 +54,7 @@ impl World {
             "INSERT INTO stock SELECT 'item ' || n, n * 1.25, n FROM generate_series(1, 12) AS n",
             &format!("CREATE ROLE reader LOGIN PASSWORD '{password}'"),
             "GRANT SELECT ON stock TO reader",
+            "GRANT SET ON PARAMETER log_min_messages TO reader",
             "VACUUM ANALYZE",
         ] {
             admin.batch_execute(sql).await.unwrap();
