@@ -15,6 +15,7 @@ mod limits;
 mod pooled;
 mod records;
 mod rows;
+mod samples;
 mod schemas;
 mod selection;
 mod shop;

@@ -1,5 +1,6 @@
 //! How PostgreSQL is asked what a statement resolves to: lanes, what they leave behind, and what is remembered between calls.
 
+mod between;
 mod changes;
 mod parsing;
 mod standby;

@@ -4,7 +4,7 @@ use std::time::Instant as Clock;
 
 use guard::{RowLimit, Shape};
 use pg::values::{Column, Cut, Fit, Page, PageBuilder, PageLimits, RowFormat};
-use pg::{Lane, Parameter, Question, Raw, Read, ReadError, ReadPlan, Stopped};
+use pg::{Parameter, Question, Raw, Read, ReadError, ReadPlan, Stopped};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -73,9 +73,6 @@ pub struct Answer {
     /// The tables and views that the statement names, schema-qualified.
     #[serde(skip)]
     pub tables: Vec<String>,
-    /// How PostgreSQL told what it resolved the statement to.
-    #[serde(skip)]
-    pub lane: Option<Lane>,
 }
 
 /// A column's name and type.
@@ -128,14 +125,17 @@ where
     connection.close().await;
     let read = read.map_err(|error| {
         let failure = failed_statement(error, ask.sql);
-        columns.iter().fold(failure, |failure, columns| failure.saying_also(columns))
+        match &columns {
+            Some(columns) => failure.saying_also(columns),
+            None => failure,
+        }
     });
     match read? {
         Read::Refused(refusal) => Err(refusal.into()),
         Read::Ran(ran) => {
             let tables = ran.relations.iter().map(ToString::to_string).collect();
             let answer = answer(&ran.raw, ask, scope, candidate.shape(), started);
-            Ok(Answer { tables, lane: ran.lane, ..answer })
+            Ok(Answer { tables, ..answer })
         }
     }
 }
@@ -184,7 +184,6 @@ fn answer(raw: &Raw, ask: &Ask<'_>, scope: &Scope, shape: Shape, started: Clock)
         elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         bytes: page.bytes,
         tables: Vec::new(),
-        lane: None,
     }
 }
 

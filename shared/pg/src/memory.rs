@@ -20,7 +20,7 @@ const MOST_OBJECTS: usize = 20_000;
 const WORSE_LANE_FOR: Duration = Duration::from_mins(5);
 
 /// By what way PostgreSQL tells what it resolves a statement to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
     /// It prints the tree to the client alone. Nothing is written; works on a standby, without TEMP, through poolers.
     Quiet,
@@ -38,12 +38,6 @@ impl Lane {
             Self::Function => "function",
             Self::Loud => "loud",
         }
-    }
-}
-
-impl fmt::Display for Lane {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

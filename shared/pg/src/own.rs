@@ -88,7 +88,7 @@ impl Connection {
                     if bytes > MAX_BYTES {
                         return Err(ReadError::TooLarge { limit: MAX_BYTES });
                     }
-                    table.push(row.into_iter().map(text).collect());
+                    table.push(row.iter().map(|value| value.as_ref().map(RawValue::text)).collect());
                 }
                 Event::Message(Message::CommandComplete(_)) if ours > 0 => ours -= 1,
                 Event::Message(Message::CommandComplete(_)) => tables.push(std::mem::take(&mut table)),
@@ -114,8 +114,4 @@ fn flight(settings: &Settings, asks: &[Ask]) -> io::Result<Flight> {
     }
     flight.sync().rollback()?;
     Ok(flight)
-}
-
-fn text(value: Option<RawValue>) -> Option<String> {
-    value.map(|value| String::from_utf8_lossy(&value.bytes).into_owned())
 }

@@ -15,6 +15,11 @@ pub struct RawValue {
 }
 
 impl RawValue {
+    /// What was kept as text; bytes that are no UTF-8 are replaced.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
     /// Whether the tail of the value was not kept.
     pub fn is_cut(&self) -> bool {
         self.bytes.len() < self.full_bytes

@@ -100,15 +100,7 @@ pub async fn read(
     memory: &Memory,
     question: Question<'_>,
 ) -> Result<Read, ReadError> {
-    let began = Instant::now();
-    let guard = connection.begin()?;
-    let mut reading = Reading { connection, memory, question, purpose: Purpose::Run };
-    let outcome = timeout_at(question.plan.deadline, Box::pin(reading.run())).await;
-    // Outside the deadline: rows that were read in time are not lost to the tidying up.
-    if matches!(&outcome, Ok(Ok(End::Ran(ran))) if ran.raw.stopped.is_some()) {
-        connection.stop().await;
-    }
-    match connection.end(guard, outcome, began).await? {
+    match end(connection, memory, question, Purpose::Run).await? {
         End::Ran(ran) => Ok(Read::Ran(Box::new(ran))),
         End::Refused(refusal) => Ok(Read::Refused(refusal)),
         End::Clear(_) => Err(ReadError::out_of_turn()),
@@ -121,15 +113,29 @@ pub async fn judge(
     memory: &Memory,
     question: Question<'_>,
 ) -> Result<Judged, ReadError> {
-    let began = Instant::now();
-    let guard = connection.begin()?;
-    let mut reading = Reading { connection, memory, question, purpose: Purpose::Judge };
-    let outcome = timeout_at(question.plan.deadline, Box::pin(reading.run())).await;
-    match connection.end(guard, outcome, began).await? {
+    match end(connection, memory, question, Purpose::Judge).await? {
         End::Clear(clear) => Ok(Judged::Clear(clear)),
         End::Refused(refusal) => Ok(Judged::Refused(refusal)),
         End::Ran(_) => Err(ReadError::out_of_turn()),
     }
+}
+
+/// Boxed, or the compiler finds the future of a whole call nested too deep.
+async fn end(
+    connection: &mut Connection,
+    memory: &Memory,
+    question: Question<'_>,
+    purpose: Purpose,
+) -> Result<End, ReadError> {
+    let began = Instant::now();
+    let guard = connection.begin()?;
+    let mut reading = Reading { connection, memory, question, purpose };
+    let outcome = timeout_at(question.plan.deadline, Box::pin(reading.run())).await;
+    // Outside the deadline: rows that were read in time are not lost to the tidying up.
+    if matches!(&outcome, Ok(Ok(End::Ran(ran))) if ran.raw.stopped.is_some()) {
+        connection.stop().await;
+    }
+    connection.end(guard, outcome, began).await
 }
 
 struct Reading<'a> {
@@ -247,7 +253,8 @@ impl Reading<'_> {
             }
         };
         let columns = with_domains(described.columns, &admitted.columns);
-        let second = running::Second { texts, columns, gate, lane: Some(lane), log_level };
+        let statement = admitted.statement;
+        let second = running::Second { statement, texts, columns, gate, lane: Some(lane), log_level };
         match self.second_flight(second).await? {
             running::Outcome::Ran(mut raw) => {
                 raw.notices.splice(..0, described.remarks);

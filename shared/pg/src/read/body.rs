@@ -7,7 +7,7 @@ use postgres_protocol::message::backend::Message;
 use tokio::time::Instant;
 
 use super::describing::{columns, parameter_types};
-use super::judging::Judged;
+use super::judging::Verdict;
 use super::opened::{At, Opened};
 use super::{Attempt, Described, Failure, Reading, Waiting};
 use crate::flight::{BODY_NAME, Flight};
@@ -88,14 +88,14 @@ impl Reading<'_> {
         };
         self.memory.take_lane(Some(Lane::Function));
         let admitted = match self.judge_tree(&body.tree, &known).await? {
-            Judged::Clear(admitted) => {
+            Verdict::Clear(admitted) => {
                 match admitted.cross_checked(&body.uses, &body.tree, self.question.rules) {
                     Ok(admitted) => admitted,
                     Err(refusal) => return self.refuse(refusal).await,
                 }
             }
-            Judged::Refused(refusal) => return self.refuse(refusal).await,
-            Judged::Learned | Judged::Harmless(_) => return Ok(Attempt::Again),
+            Verdict::Refused(refusal) => return self.refuse(refusal).await,
+            Verdict::Learned | Verdict::Harmless(_) => return Ok(Attempt::Again),
         };
         let gate = known.versions.gate(&admitted.relied_on);
         self.finish(Waiting { described, admitted, gate, lane: Lane::Function, log_level: None }).await
@@ -231,8 +231,7 @@ impl Reading<'_> {
                     if row.iter().flatten().any(RawValue::is_cut) {
                         return Err(ReadError::TreeTooLarge { limit: MAX_BODY });
                     }
-                    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-                    table.push(row.into_iter().map(|value| value.map(|value| text(value.bytes))).collect());
+                    table.push(row.iter().map(|value| value.as_ref().map(RawValue::text)).collect());
                 }
                 Event::Message(Message::CommandComplete(_)) => tables.push(std::mem::take(&mut table)),
                 Event::Message(Message::ReadyForQuery(_)) => return Ok(Ok(tables)),

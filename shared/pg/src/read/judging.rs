@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use guard::facts::{Facts, Major};
+use guard::facts::{Major, Needs};
 use guard::{Clear, Judgement, Refusal, Step};
 
 use super::Reading;
@@ -10,11 +10,11 @@ use crate::memory::Known;
 use crate::read_error::ReadError;
 
 /// What a judgement came to.
-pub(super) enum Judged {
+pub(super) enum Verdict {
     Clear(Clear),
     Refused(Refusal),
     /// It is no statement, and nothing speaks against it.
-    Harmless(guard::facts::Needs),
+    Harmless(Needs),
     /// It would be clear, but the catalog had to be asked, which ended the transaction.
     Learned,
 }
@@ -25,7 +25,7 @@ impl Reading<'_> {
         Major::new(number).ok_or(ReadError::UnknownMajor(number))
     }
 
-    pub(super) async fn judge_tree(&mut self, tree: &str, known: &Known) -> Result<Judged, ReadError> {
+    pub(super) async fn judge_tree(&mut self, tree: &str, known: &Known) -> Result<Verdict, ReadError> {
         let question = self.question;
         let facts = Arc::clone(&known.facts);
         let judgement = Judgement::begin(question.candidate, tree, self.major()?, question.rules, facts);
@@ -38,14 +38,14 @@ impl Reading<'_> {
         let facts = Arc::clone(&known.facts);
         match Judgement::of_unresolved(question.candidate, self.major()?, question.rules, facts) {
             Some(judgement) => match self.follow(judgement).await? {
-                Judged::Refused(refusal) => Ok(Some(refusal)),
-                Judged::Clear(_) | Judged::Harmless(_) | Judged::Learned => Ok(None),
+                Verdict::Refused(refusal) => Ok(Some(refusal)),
+                Verdict::Clear(_) | Verdict::Harmless(_) | Verdict::Learned => Ok(None),
             },
             None => Ok(None),
         }
     }
 
-    pub(super) async fn follow(&mut self, mut judgement: Judgement<'_>) -> Result<Judged, ReadError> {
+    pub(super) async fn follow(&mut self, mut judgement: Judgement<'_>) -> Result<Verdict, ReadError> {
         let mut learned = false;
         for _ in 0..super::MOST_ROUNDS {
             match judgement.step() {
@@ -53,14 +53,14 @@ impl Reading<'_> {
                     self.connection.settle().await?;
                     let (facts, versions) =
                         self.connection.facts_within(&needs, self.question.plan.deadline).await?;
-                    judgement.learn(Facts::clone(&facts));
+                    judgement.learn(facts.clone());
                     self.memory.learn(facts, versions);
                     learned = true;
                 }
-                Step::Clear(_) if learned => return Ok(Judged::Learned),
-                Step::Clear(clear) => return Ok(Judged::Clear(clear)),
-                Step::Harmless(relied_on) => return Ok(Judged::Harmless(relied_on)),
-                Step::Refused(refusal) => return Ok(Judged::Refused(refusal)),
+                Step::Clear(_) if learned => return Ok(Verdict::Learned),
+                Step::Clear(clear) => return Ok(Verdict::Clear(clear)),
+                Step::Harmless(relied_on) => return Ok(Verdict::Harmless(relied_on)),
+                Step::Refused(refusal) => return Ok(Verdict::Refused(refusal)),
             }
         }
         Err(ReadError::TooManyRounds)

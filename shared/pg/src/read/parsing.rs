@@ -6,7 +6,7 @@ use guard::facts::{Needs, ObjectName, Oid};
 use guard::{Judgement, RowLimit, Rules};
 
 use super::Reading;
-use super::judging::Judged;
+use super::judging::Verdict;
 use crate::memory::{PARSING, Parsing};
 use crate::own::Ask;
 use crate::read_error::ReadError;
@@ -28,15 +28,15 @@ impl Reading<'_> {
         self.memory.meet(&server);
         let rules = Rules::open(RowLimit::new(0));
         let (unsafe_types, relied_on) = match self.judge_types(&types, &rules).await? {
-            Judged::Refused(_) => (self.name_unsafe(&types, &rules).await?, Needs::default()),
-            Judged::Harmless(relied_on) => (Vec::new(), relied_on),
-            Judged::Clear(_) | Judged::Learned => (Vec::new(), Needs::default()),
+            Verdict::Refused(_) => (self.name_unsafe(&types, &rules).await?, Needs::default()),
+            Verdict::Harmless(relied_on) => (Vec::new(), relied_on),
+            Verdict::Clear(_) | Verdict::Learned => return Err(ReadError::out_of_turn()),
         };
         let gate = self.memory.known().versions.gate(&relied_on);
         Ok(self.memory.know_parsing(Parsing { version, relied_on, gate, unsafe_types }))
     }
 
-    async fn judge_types(&mut self, types: &[Oid], rules: &Rules) -> Result<Judged, ReadError> {
+    async fn judge_types(&mut self, types: &[Oid], rules: &Rules) -> Result<Verdict, ReadError> {
         let facts = Arc::clone(&self.memory.known().facts);
         let judgement = Judgement::of_types(types.iter().copied(), self.major()?, rules, facts);
         self.follow(judgement).await
@@ -46,7 +46,7 @@ impl Reading<'_> {
     async fn name_unsafe(&mut self, types: &[Oid], rules: &Rules) -> Result<Vec<ObjectName>, ReadError> {
         let mut names = Vec::new();
         for oid in types {
-            if let Judged::Refused(_) = self.judge_types(&[*oid], rules).await? {
+            if let Verdict::Refused(_) = self.judge_types(&[*oid], rules).await? {
                 let facts = self.memory.known().facts;
                 let name = facts.types.get(oid).map(|fact| fact.name.clone());
                 let unnamed = || ObjectName { schema: "?".to_owned(), name: oid.0.to_string() };

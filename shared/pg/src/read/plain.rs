@@ -27,7 +27,9 @@ impl Reading<'_> {
                 }
             }
         };
-        let second = Second { texts: Vec::new(), columns, gate: None, lane: None, log_level: None };
+        let statement = statement.clone();
+        let second =
+            Second { statement, texts: Vec::new(), columns, gate: None, lane: None, log_level: None };
         match self.second_flight(second).await? {
             Outcome::Ran(raw) => Ok(End::Ran(Ran { raw, relations: Vec::new(), lane: None })),
             Outcome::Stale | Outcome::Replanned => Err(ReadError::Unsettled),

@@ -6,11 +6,12 @@ use postgres_protocol::message::backend::Message;
 use tokio::time::Instant;
 
 use super::describing::{columns, parameter_types};
-use super::judging::Judged;
+use super::judging::Verdict;
 use super::opened::{At, Opened};
 use super::{Attempt, Described, Failure, Reading, Waiting, tree};
 use crate::flight::{Flight, GATE_NAME, RESTORE_NAME};
 use crate::memory::{GATE, Known, Lane, PRINT_LOUDLY, PRINT_QUIETLY, Parsing, RESTORE};
+use crate::raw::RawValue;
 use crate::read_error::ReadError;
 use crate::server_error::ServerError;
 use crate::settings::{BEGIN, statement_timeout};
@@ -42,14 +43,14 @@ impl Reading<'_> {
         };
         self.memory.take_lane(Some(lane));
         match self.judge_tree(&tree, &known).await? {
-            Judged::Clear(admitted) => {
+            Verdict::Clear(admitted) => {
                 let gate = known.versions.gate(&admitted.relied_on);
                 let quieted = lane == Lane::Quiet && !matches!(log_level.as_str(), "fatal" | "panic");
                 let log_level = quieted.then_some(log_level);
                 self.finish(Waiting { described, admitted, gate, lane, log_level }).await
             }
-            Judged::Refused(refusal) => self.refuse(refusal).await,
-            Judged::Learned | Judged::Harmless(_) => Ok(Attempt::Again),
+            Verdict::Refused(refusal) => self.refuse(refusal).await,
+            Verdict::Learned | Verdict::Harmless(_) => Ok(Attempt::Again),
         }
     }
 
@@ -86,8 +87,7 @@ impl Reading<'_> {
         loop {
             match connection.next().await? {
                 Event::Row(row) => {
-                    let level = row.into_iter().next().flatten().map(|value| value.bytes);
-                    log_level = String::from_utf8_lossy(&level.unwrap_or_default()).into_owned();
+                    log_level = row.first().and_then(Option::as_ref).map(RawValue::text).unwrap_or_default();
                 }
                 Event::Message(Message::CommandComplete(_)) => {
                     done += 1;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
+use guard::Admitted;
 use postgres_protocol::message::backend::Message;
 use tokio::time::Instant;
 
@@ -22,8 +23,10 @@ const MAX_FACT: usize = 4 << 10;
 /// Bytes that a value costs besides its text.
 const VALUE_COST: usize = 8;
 
-/// What the second flight is made of.
+/// What the second flight is made of. Whoever has it has a statement that may run.
 pub(super) struct Second {
+    /// What the first flight had parsed.
+    pub(super) statement: Admitted,
     pub(super) texts: Vec<Option<Cow<'static, str>>>,
     pub(super) columns: Vec<RawColumn>,
     pub(super) gate: Option<Gate>,
@@ -58,14 +61,12 @@ impl Reading<'_> {
             types::unknown(second.columns.iter().map(|column| (column.type_oid, column.type_modifier)));
         let flight = flight(&second, &unknown).map_err(ReadError::unsendable)?;
         self.connection.launch(flight).await?;
-        let outcome = self.collect(second, !unknown.is_empty()).await?;
-        match outcome {
+        match self.collect(&second, !unknown.is_empty()).await? {
             Ok(outcome) => Ok(outcome),
             Err(failure) => {
                 // The server may have ended the connection along with the statement; its error says more.
                 let _ = self.connection.settle().await;
-                let candidate = self.question.candidate;
-                Err(self.error(failure, |position| candidate.caller_position(position), began))
+                Err(self.error(failure, |position| second.statement.caller_position(position), began))
             }
         }
     }
@@ -73,7 +74,7 @@ impl Reading<'_> {
     /// Reads what the flight brings, to its end or until enough was read.
     async fn collect(
         &mut self,
-        second: Second,
+        second: &Second,
         asks_types: bool,
     ) -> Result<Result<Outcome, Failure>, ReadError> {
         let plan = self.question.plan;
@@ -110,7 +111,7 @@ impl Reading<'_> {
                     rows.push(row);
                 }
                 Event::Row(row) if part == Part::Types => {
-                    fact_rows.push(row.into_iter().map(own_text).collect());
+                    fact_rows.push(row.iter().map(|value| value.as_ref().map(RawValue::text)).collect());
                 }
                 Event::Message(Message::BindComplete) if part == Part::Bind => {
                     replanned = tree::is_among(&connection.take_notices());
@@ -160,7 +161,7 @@ impl Reading<'_> {
             }
             return Ok(Ok(Outcome::Replanned));
         }
-        let columns = second.columns;
+        let columns = second.columns.clone();
         Ok(Ok(Outcome::Ran(Raw { columns, rows, stopped, command_tag, notices, type_facts })))
     }
 }
@@ -194,8 +195,4 @@ fn flight(second: &Second, unknown: &[(u32, i32)]) -> io::Result<Flight> {
 
 fn cost(value: Option<&RawValue>) -> usize {
     VALUE_COST + value.map_or(0, |value| value.bytes.len())
-}
-
-fn own_text(value: Option<RawValue>) -> Option<String> {
-    value.map(|value| String::from_utf8_lossy(&value.bytes).into_owned())
 }
