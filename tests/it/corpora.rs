@@ -156,7 +156,7 @@ async fn verdict(
         return "allow".to_owned();
     }
     match judge(connection, memory, &candidate, rules).await {
-        Ok(Judged::Clear(_)) => "allow".to_owned(),
+        Ok(Judged::Clear { .. }) => "allow".to_owned(),
         Ok(Judged::Refused(refusal)) => format!("refuse: {refusal}"),
         Err(error) => format!("error: {error}"),
     }

@@ -28,7 +28,7 @@ pub(crate) async fn judge(connection: &mut Connection, memory: &Memory, sql: &st
     let plan = client::plan();
     let question = Question { candidate: &candidate, rules, parameters: &[], plan: &plan };
     match pg::judge(connection, memory, question).await {
-        Ok(Judged::Clear(_)) => Outcome::Admitted,
+        Ok(Judged::Clear { .. }) => Outcome::Admitted,
         Ok(Judged::Refused(refusal)) => Outcome::Refused(refusal),
         Err(error) => Outcome::Failed(error.to_string()),
     }

@@ -44,7 +44,7 @@ async fn resolves_quietly(url: &str) {
     let (memory, rules) = (Memory::default(), everything());
     let candidate = guard::candidate("TABLE app.orders", &rules).unwrap();
     let judged = judge(&mut connection, &memory, &candidate, &rules).await.unwrap();
-    assert!(matches!(judged, Judged::Clear(_)), "{judged:?}");
+    assert!(matches!(judged, Judged::Clear { .. }), "{judged:?}");
     assert_eq!(memory.lane(), Some(Lane::Quiet));
     connection.close().await;
 }

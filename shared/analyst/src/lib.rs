@@ -9,6 +9,7 @@ mod hint;
 mod line;
 pub mod login;
 mod memories;
+pub mod pinned;
 pub mod query;
 mod relation;
 pub mod relation_list;

@@ -219,7 +219,7 @@ pub(crate) fn failed_read(error: ReadError) -> Failure {
 }
 
 /// What went wrong in a caller's statement.
-fn failed_statement(error: ReadError, sql: &str) -> Failure {
+pub(crate) fn failed_statement(error: ReadError, sql: &str) -> Failure {
     match error {
         ReadError::Server(error) => {
             let hint = hint::for_error(&error.sqlstate, &error.message, error.hint, sql);

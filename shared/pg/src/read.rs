@@ -75,7 +75,12 @@ pub enum Read {
 #[derive(Debug)]
 pub enum Judged {
     /// The statement may run.
-    Clear(Clear),
+    Clear {
+        /// What the judgement says of it.
+        clear: Clear,
+        /// Types of its `$1`, `$2`, …, as the server inferred them where the statement does not say: OIDs of `pg_type`.
+        parameter_types: Vec<u32>,
+    },
     /// It may not.
     Refused(Refusal),
 }
@@ -103,7 +108,7 @@ pub async fn read(
     match end(connection, memory, question, Purpose::Run).await? {
         End::Ran(ran) => Ok(Read::Ran(Box::new(ran))),
         End::Refused(refusal) => Ok(Read::Refused(refusal)),
-        End::Clear(_) => Err(ReadError::out_of_turn()),
+        End::Clear { .. } => Err(ReadError::out_of_turn()),
     }
 }
 
@@ -114,7 +119,7 @@ pub async fn judge(
     question: Question<'_>,
 ) -> Result<Judged, ReadError> {
     match end(connection, memory, question, Purpose::Judge).await? {
-        End::Clear(clear) => Ok(Judged::Clear(clear)),
+        End::Clear { clear, parameter_types } => Ok(Judged::Clear { clear, parameter_types }),
         End::Refused(refusal) => Ok(Judged::Refused(refusal)),
         End::Ran(_) => Err(ReadError::out_of_turn()),
     }
@@ -155,7 +160,7 @@ enum Purpose {
 /// How it ends, for either purpose.
 enum End {
     Ran(Ran),
-    Clear(Clear),
+    Clear { clear: Clear, parameter_types: Vec<u32> },
     Refused(Refusal),
 }
 
@@ -243,7 +248,8 @@ impl Reading<'_> {
         let Waiting { described, admitted, gate, lane, log_level } = waiting;
         if self.purpose == Purpose::Judge {
             self.connection.settle().await?;
-            return Ok(Attempt::done(End::Clear(admitted)));
+            let parameter_types = described.parameter_types;
+            return Ok(Attempt::done(End::Clear { clear: admitted, parameter_types }));
         }
         let texts = match self.parameter_texts(&described.parameter_types) {
             Ok(texts) => texts,

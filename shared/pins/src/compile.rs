@@ -69,16 +69,21 @@ impl Pin {
         Ok(Compiled { sql, limit, hash, rows, order, seams: seams(self.sql(), &scan, cast) })
     }
 
-    /// The statement for asking the server about types that nobody has picked. All other rules hold.
-    pub fn probe(&self) -> Result<Probe, Vec<Problem>> {
+    /// The statement for asking the server about types that nobody has picked; those of `assumed` stand as if they were
+    /// picked. All other rules hold.
+    pub fn probe(&self, assumed: &[(String, ParamType)]) -> Result<Probe, Vec<Problem>> {
         let scan = Scan::read(self.sql()).map_err(|problem| vec![problem])?;
         let (_, problems) = check(self, &scan);
         if !problems.is_empty() {
             return Err(problems);
         }
         let names = names(&scan);
+        let picked = |name: &str| {
+            let assumed = assumed.iter().find(|(assumed, _)| assumed == name).map(|(_, ty)| *ty);
+            type_of(self, name).or(assumed)
+        };
         let params = names.iter().map(|name| ((*name).to_owned(), type_of(self, name))).collect();
-        Ok(Probe { sql: scan.replace(|mark| placeholder(self, &names, mark)), params })
+        Ok(Probe { sql: scan.replace(|mark| numbered(&names, mark, picked(mark.name))), params })
     }
 }
 
@@ -161,11 +166,15 @@ fn canonical_bytes(pin: &Pin, order: &[usize], sql: &str) -> Vec<u8> {
     bytes.into_bytes()
 }
 
+fn placeholder(pin: &Pin, names: &[&str], mark: &Mark<'_>) -> String {
+    numbered(names, mark, type_of(pin, mark.name))
+}
+
 /// `($n::pg_catalog.type)`, or `($n)` before a type is picked. In parentheses, so that what stands around it cannot
 /// reach into it, and with the schema, so that no search path can mean another type.
-fn placeholder(pin: &Pin, names: &[&str], mark: &Mark<'_>) -> String {
+fn numbered(names: &[&str], mark: &Mark<'_>, ty: Option<ParamType>) -> String {
     let number = names.iter().position(|name| *name == mark.name).map_or(0, |index| index + 1);
-    match type_of(pin, mark.name) {
+    match ty {
         Some(ty) => format!("(${number}::pg_catalog.{})", ty.name()),
         None => format!("(${number})"),
     }

@@ -178,7 +178,7 @@ impl Worker {
         let statement = match candidate.as_it_is() {
             Some(statement) => statement,
             None => match judge(&mut self.connection, &self.memory, &candidate, &rules).await {
-                Ok(Judged::Clear(clear)) => clear.statement,
+                Ok(Judged::Clear { clear, .. }) => clear.statement,
                 Ok(Judged::Refused(_)) => {
                     tally.refused += 1;
                     return false;

@@ -161,7 +161,7 @@ impl<'a> Judge<'a> {
             self.open.insert(&record.database, (connection, memory));
         }
         match judged {
-            Ok(Judged::Clear(clear)) => Ok(Ok(clear.relations)),
+            Ok(Judged::Clear { clear, .. }) => Ok(Ok(clear.relations)),
             Ok(Judged::Refused(refusal)) => Ok(Err(told(refusal))),
             Err(error) => Err(error.to_string()),
         }

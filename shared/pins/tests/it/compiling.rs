@@ -159,7 +159,7 @@ fn all_problems_come_at_once() {
 #[test]
 fn a_probe_leaves_bare_what_has_no_type_yet() {
     let pin = pin("SELECT 1 WHERE x=:a AND y=:b LIMIT 1", json!([{"name": "a"}, "b date"]));
-    let probe = pin.probe().unwrap();
+    let probe = pin.probe(&[]).unwrap();
     assert_eq!(probe.sql, "SELECT 1 WHERE x=($1) AND y=($2::pg_catalog.date) LIMIT 1");
     assert_eq!(probe.params, [("a".to_owned(), None), ("b".to_owned(), Some(ParamType::Date))]);
     assert!(pin.compile().is_err());

@@ -119,7 +119,7 @@ proptest! {
     #[test]
     fn any_text_is_judged_without_a_panic(text in prop_oneof![sql(), any::<String>()]) {
         if let Ok(pin) = Pin::from_json(&document(&text)) {
-            let (compiled, probe) = (pin.compile(), pin.probe());
+            let (compiled, probe) = (pin.compile(), pin.probe(&[]));
             prop_assert!(compiled.is_err() || probe.is_ok());
             if let Err(problems) = compiled {
                 prop_assert!(!problems.is_empty());
