@@ -88,6 +88,7 @@ fn app(world: &World) -> Arc<App> {
         control: world.control(),
         callers: Callers::ApiKeys,
         journal: Journal::Channel(mpsc::unbounded_channel().0),
+        stamp_keys: None,
         memories: mcp::Memories::default(),
     })
 }

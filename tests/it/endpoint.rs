@@ -115,6 +115,7 @@ impl Setup {
             control,
             callers: Callers::ApiKeys,
             journal: Journal::Channel(sender),
+            stamp_keys: None,
             memories: mcp::Memories::default(),
         };
         Endpoint {

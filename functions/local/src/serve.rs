@@ -83,8 +83,15 @@ pub(crate) async fn serve(arguments: Serve) -> Result<()> {
     let editor = Arc::new(editor::app(&secrets, &auditor, door, port));
     let (journal, written) = editor::journal(voice, auditor);
     let settings = endpoint::settings(port, DATABASE_SECRET);
-    let app =
-        Arc::new(App { settings, secrets, control, callers, journal, memories: mcp::Memories::default() });
+    let app = Arc::new(App {
+        settings,
+        secrets,
+        control,
+        callers,
+        journal,
+        stamp_keys: None,
+        memories: mcp::Memories::default(),
+    });
     ready(&plan, &data, port, key, database_url, control_url)?.tell(voice)?;
 
     let handler = move |request| endpoint::answer(Arc::clone(&app), Arc::clone(&editor), request);

@@ -7,7 +7,9 @@ use analyst::connect::{self, SecretText, Stage};
 use analyst::{Ceilings, Failure, Kind, Memories, ObjectName, Reached, Scope};
 use pg::values::RowFormat;
 use pg::{Agreed, ConnectOptions, Consent, SearchPath};
-use state::{Agreement, Control, CredentialSecret, Journal, LiveFlow, Node, SecretStage, SecretStore};
+use state::{
+    Agreement, Control, CredentialSecret, Journal, LiveFlow, Node, SecretStage, SecretStore, StampKeys,
+};
 use tokio::time::Instant;
 
 use crate::settings::Settings;
@@ -26,6 +28,8 @@ pub struct App {
     pub callers: Callers,
     /// Where call records go.
     pub journal: Journal,
+    /// The key of the pins' stamps; none while pins are off.
+    pub stamp_keys: Option<StampKeys>,
     /// What is remembered of the databases, so that a warm call asks their catalogs nothing.
     pub memories: Memories,
 }

@@ -22,18 +22,20 @@ pub(crate) const MAX_BODY_BYTES: usize = 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Path {
     pub(crate) flow: String,
-    pub(crate) node: String,
+    /// None means all nodes of the flow.
+    pub(crate) node: Option<String>,
 }
 
 /// Reads method and path; a stale session id and a trailing slash do not matter.
 pub(crate) fn route(method: &Method, path: &str) -> Result<Path, Answer> {
-    let mut parts = path.trim_matches('/').split('/');
-    let found = match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some("mcp"), Some(flow), Some(node), None) if !flow.is_empty() && !node.is_empty() => {
-            Path { flow: flow.to_owned(), node: node.to_owned() }
+    let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+    let found = match parts.as_slice() {
+        ["mcp", flow] if !flow.is_empty() => Path { flow: (*flow).to_owned(), node: None },
+        ["mcp", flow, node] if !flow.is_empty() && !node.is_empty() => {
+            Path { flow: (*flow).to_owned(), node: Some((*node).to_owned()) }
         }
         _ => {
-            let message = "there is nothing at this path; the endpoint is /mcp/{flow}/{node}";
+            let message = "there is nothing at this path; the endpoint is /mcp/{flow}/{node}, or /mcp/{flow} for all its nodes";
             return Err(error(StatusCode::NOT_FOUND, RpcCode::InvalidRequest, message));
         }
     };
@@ -193,15 +195,15 @@ mod tests {
     fn only_post_at_a_node_goes_on() {
         let status =
             |method: Method, path: &str| route(&method, path).map_err(|answer| answer.status().as_u16());
-        let node = Path { flow: "demo".into(), node: "sales".into() };
+        let flow = Path { flow: "demo".into(), node: None };
+        let node = Path { node: Some("sales".into()), ..flow.clone() };
+        assert_eq!(status(Method::POST, "/mcp/demo"), Ok(flow));
         assert_eq!(status(Method::POST, "/mcp/demo/sales"), Ok(node.clone()));
         assert_eq!(status(Method::POST, "/mcp/demo/sales/"), Ok(node));
         for method in [Method::GET, Method::HEAD, Method::DELETE, Method::PUT] {
             assert_eq!(status(method, "/mcp/demo/sales"), Err(405));
         }
-        for path in
-            ["/", "/mcp", "/mcp/demo", "/mcp/demo/sales/more", "/.well-known/oauth-protected-resource"]
-        {
+        for path in ["/", "/mcp", "/mcp/demo/sales/more", "/.well-known/oauth-protected-resource"] {
             assert_eq!(status(Method::POST, path), Err(404), "{path}");
         }
     }

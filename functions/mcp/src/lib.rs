@@ -6,8 +6,11 @@ mod arguments;
 mod cors;
 mod front;
 mod instructions;
+mod list;
+mod pinned;
 mod record;
 mod rpc;
+mod served;
 mod server;
 mod settings;
 mod tools;
@@ -26,6 +29,7 @@ use tokio::time::Instant;
 
 use crate::front::Path;
 use crate::rpc::RpcCode;
+use crate::served::Served;
 use crate::server::Server;
 
 pub use analyst::Memories;
@@ -99,8 +103,8 @@ async fn admitted(
             (workspace.clone(), None, live.ok_or_else(|| not_found(path))?)
         }
     };
-    let node = live.flow.node(&path.node).cloned().ok_or_else(|| not_found(path))?;
-    Ok(Server { app: Arc::clone(app), live, node: Arc::new(node), workspace, caller, latest })
+    let served = Served::new(live, path.node.as_deref()).ok_or_else(|| not_found(path))?;
+    Ok(Server { app: Arc::clone(app), served, workspace, caller, latest })
 }
 
 async fn by_key(
@@ -133,7 +137,10 @@ async fn by_key(
 }
 
 fn not_found(path: &Path) -> Answer {
-    let message = format!("there is no node `{}` in a flow `{}`", path.node, path.flow);
+    let message = match &path.node {
+        Some(node) => format!("there is no node `{node}` in a flow `{}`", path.flow),
+        None => format!("there is no flow `{}`", path.flow),
+    };
     rpc::error(StatusCode::NOT_FOUND, RpcCode::InvalidRequest, &message)
 }
 

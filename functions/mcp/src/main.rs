@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context as _;
 use lambda_http::{Request, RequestExt as _, service_fn};
 use mcp::{App, Callers, Deployment};
-use state::{Control, Journal, SecretStore};
+use state::{Control, Journal, SecretStore, StampKeys};
 use tokio::time::Instant;
 
 /// What is left for the way back when a call has to end.
@@ -20,12 +20,15 @@ async fn main() -> anyhow::Result<()> {
     let deployment = Deployment::read(|name| std::env::var(name).ok())?;
     let secrets = Arc::new(SecretStore::aws());
     let control = Control::new(Arc::clone(&secrets), deployment.control_secret);
+    let stamp_keys =
+        deployment.stamp_secret.map(|secret| StampKeys::new(Arc::clone(&secrets), secret, StampKeys::LIFE));
     let app = Arc::new(App {
         settings: deployment.settings,
         secrets,
         control,
         callers: Callers::ApiKeys,
         journal: Journal::Stdout,
+        stamp_keys,
         memories: mcp::Memories::default(),
     });
     let serve = service_fn(move |request: Request| {

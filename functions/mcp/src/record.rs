@@ -22,6 +22,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) node: &'a str,
     pub(crate) caller: Option<&'a str>,
     pub(crate) tool: &'a str,
+    pub(crate) pin: Option<&'a pins::Pin>,
 }
 
 impl Begun {
@@ -41,8 +42,8 @@ impl Begun {
             node: Some(subject.node.to_owned()),
             caller: subject.caller.map(str::to_owned),
             tool: subject.tool.to_owned(),
-            pin: None,
-            pin_version: None,
+            pin: subject.pin.map(|pin| pin.id().to_owned()),
+            pin_version: subject.pin.map(pins::Pin::version),
             sql_hash: sql_hash.map(str::to_owned),
             lane: report.lane().map(str::to_owned),
             effect: effect(done),
@@ -52,7 +53,7 @@ impl Begun {
             bytes: done.result.is_ok().then_some(report.bytes),
             elapsed_ms: u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX),
             page: None,
-            free_sql_with_pin: None,
+            free_sql_with_pin: report.free_sql_with_pin.clone(),
             preview: report.sql.as_deref().filter(|_| app.settings.trace_preview).map(preview),
         };
         if let Err(error) = app.journal.write(record) {

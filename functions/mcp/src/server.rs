@@ -1,9 +1,8 @@
-//! One node as an MCP server, made for one request.
+//! A flow's nodes as an MCP server, made for one request.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use analyst::{Failure, Kind, Scope, selected};
+use analyst::{Failure, Kind, Scope};
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -12,30 +11,32 @@ use rmcp::model::{
     ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use state::{LiveFlow, Node};
-use tokio::time::{Instant, timeout_at};
+use serde_json::json;
+use state::Node;
+use tokio::time::Instant;
 
 use crate::answer::tool_result;
 use crate::app::App;
 use crate::instructions;
+use crate::list;
 use crate::record::{Begun, Subject};
-use crate::tools::{BuiltIn, Done, Report, Work, label};
+use crate::served::{Does, Offer, Served};
+use crate::tools::{Done, Report, Work, label};
 
 /// How long a client may keep the list of tools, in milliseconds.
 const LIST_TTL_MS: u64 = 60_000;
 
-/// How long the list of tools may wait for the columns of a selection.
-const LISTING: Duration = Duration::from_secs(2);
-
 /// Characters of a tool's name that an error repeats: no tool has more.
 const QUOTED_CHARS: usize = 64;
 
-/// A node, and the caller that asks it.
+/// Names of tools that an error lists.
+const MOST_LISTED: usize = 40;
+
+/// What is served, and the caller that asks it.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) app: Arc<App>,
-    pub(crate) live: LiveFlow,
-    pub(crate) node: Arc<Node>,
+    pub(crate) served: Served,
     pub(crate) workspace: String,
     /// The name of the caller's key.
     pub(crate) caller: Option<String>,
@@ -43,73 +44,80 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    async fn tools(&self) -> Vec<Tool> {
-        let scope = self.app.scope(&self.node);
-        let selected = self.selected(&scope).await;
-        BuiltIn::offered(&self.node.actions)
-            .map(|tool| tool.definition(&self.node, &scope, selected.as_deref()))
-            .collect()
-    }
-
-    /// Lines about the selected relations; where the database does not answer soon, their names alone. A node without a
-    /// selection does not need its database for its list of tools.
-    async fn selected(&self, scope: &Scope) -> Option<Vec<String>> {
-        if scope.relations.is_empty() || !self.node.actions.query() {
-            return None;
+    /// The tools that may be called now: each node's own, then its pins that stand.
+    pub(crate) async fn offers(&self) -> Result<Vec<Offer<'_>>, Failure> {
+        let mut offers = Vec::new();
+        for node in self.served.nodes() {
+            let work = match self.begin(node, self.app.scope(node)) {
+                Ok(work) => work,
+                Err(failure) if self.served.single().is_some() => return Err(failure),
+                Err(failure) => {
+                    tracing::warn!(node = node.id.as_str(), code = %failure.code, "a node offers no tool");
+                    continue;
+                }
+            };
+            offers.extend(self.served.built_in(node));
+            offers.extend(work.standing_pins().await.into_iter().map(|pin| Offer::pin(node, pin)));
         }
-        let deadline = self.latest.min(Instant::now() + LISTING);
-        let described = async {
-            let work = self.begin(scope.clone())?;
-            selected::described(scope, deadline, async || work.open(deadline).await).await
-        };
-        match timeout_at(deadline, described).await {
-            Ok(Ok(lines)) => return Some(lines),
-            Ok(Err(failure)) => tracing::info!(code = %failure.code, "tools are listed without columns"),
-            Err(_) => tracing::info!(code = "deadline", "tools are listed without columns"),
-        }
-        Some(selected::names_alone(scope))
-    }
-
-    fn find(&self, name: &str) -> Option<BuiltIn> {
-        BuiltIn::offered(&self.node.actions).find(|tool| tool.name() == name)
+        Offer::each_name_once(&offers)?;
+        Ok(offers)
     }
 
     /// Does a tool's work to its end, or until the caller has left.
-    async fn work(&self, tool: BuiltIn, given: &JsonObject, left: impl Future<Output = ()>) -> Done {
-        let work = match self.begin(self.app.scope(&self.node)) {
+    async fn work(&self, offer: &Offer<'_>, given: &JsonObject, left: impl Future<Output = ()>) -> Done {
+        let work = match self.begin(offer.node, self.app.scope(offer.node)) {
             Ok(work) => work,
             Err(failure) => return Done { result: Err(failure), report: Report::default() },
         };
         // Dropping the call cancels its statement.
         let result = tokio::select! {
-            result = tool.call(given, &work) => result,
+            result = work.call(offer.does, given) => result,
             () = left => Err(Failure::new(Kind::Plumbing, "caller_left", "the caller left before the answer was there")),
         };
         work.done(result)
     }
 
-    fn begin(&self, scope: Scope) -> Result<Work<'_>, Failure> {
+    pub(crate) fn begin<'a>(&'a self, node: &'a Node, scope: Scope) -> Result<Work<'a>, Failure> {
         Ok(Work {
             app: &self.app,
-            node: &self.node,
-            secret: self.app.secret(&self.live, &self.node)?,
+            workspace: &self.workspace,
+            node,
+            secret: self.app.secret(&self.served.live, node)?,
             scope,
             latest: self.latest,
             report: Mutex::default(),
         })
     }
+
+    async fn no_such_tool(&self, name: &str) -> ErrorData {
+        let offers = match self.offers().await {
+            Ok(offers) => offers,
+            Err(failure) => return no_tools(&failure),
+        };
+        let name: String = name.chars().take(QUOTED_CHARS).flat_map(char::escape_debug).collect();
+        let known: Vec<&str> = offers.iter().take(MOST_LISTED).map(|offer| offer.name.as_ref()).collect();
+        let offered = match offers.len().saturating_sub(known.len()) {
+            _ if known.is_empty() => "none: its `actions` are empty".to_owned(),
+            0 => known.join(", "),
+            more => format!("{} and {more} more", known.join(", ")),
+        };
+        let of = if self.served.single().is_some() { "node" } else { "flow" };
+        let message = format!("there is no tool `{name}`; the tools of this {of} are {offered}");
+        ErrorData::invalid_params(message, None)
+    }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let implementation = Implementation::new("pinguard", env!("CARGO_PKG_VERSION")).with_title(format!(
-            "{}: {}",
-            self.live.flow.name,
-            label(&self.node)
-        ));
+        let flow = &self.served.live.flow.name;
+        let title = match self.served.single() {
+            Some(node) => format!("{flow}: {}", label(node)),
+            None => flow.clone(),
+        };
+        let implementation = Implementation::new("pinguard", env!("CARGO_PKG_VERSION")).with_title(title);
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(implementation)
-            .with_instructions(instructions::text(&self.node, &self.app.scope(&self.node)))
+            .with_instructions(instructions::text(&self.served))
     }
 
     async fn list_tools(
@@ -117,14 +125,17 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut list = ListToolsResult::with_all_items(self.tools().await);
+        let tools = list::tools(self).await.map_err(|failure| no_tools(&failure))?;
+        let mut list = ListToolsResult::with_all_items(tools);
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
         Ok(list)
     }
 
+    /// For the protocol library, which wants to know what kind of tool it is; no caller sees this definition.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.find(name).map(|tool| tool.definition(&self.node, &self.app.scope(&self.node), None))
+        let offer = self.served.find(name).ok().flatten()?;
+        list::definition(&offer, &self.app.scope(offer.node), None)
     }
 
     async fn call_tool(
@@ -133,24 +144,25 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let begun = Begun::now();
-        let Some(tool) = self.find(&request.name) else {
-            let known: Vec<&str> = BuiltIn::offered(&self.node.actions).map(BuiltIn::name).collect();
-            let name: String = request.name.chars().take(QUOTED_CHARS).flat_map(char::escape_debug).collect();
-            let offered =
-                if known.is_empty() { "none: its `actions` are empty".to_owned() } else { known.join(", ") };
-            let message = format!("there is no tool `{name}`; the tools of this node are {offered}");
-            return Err(ErrorData::invalid_params(message, None));
+        let offer = match self.served.find(&request.name) {
+            Ok(Some(offer)) => offer,
+            Ok(None) => return Err(self.no_such_tool(&request.name).await),
+            Err(failure) => return Err(no_tools(&failure)),
         };
         let given = request.arguments.unwrap_or_default();
         // The context ends when the caller's connection does.
-        let done = self.work(tool, &given, context.ct.cancelled()).await;
+        let done = self.work(&offer, &given, context.ct.cancelled()).await;
         let sql_hash = done.report.sql.as_deref().map(pins::sql_hash);
         let subject = Subject {
             workspace: &self.workspace,
-            flow: self.live.flow.id.as_str(),
-            node: self.node.id.as_str(),
+            flow: self.served.live.flow.id.as_str(),
+            node: offer.node.id.as_str(),
             caller: self.caller.as_deref(),
-            tool: tool.name(),
+            tool: &offer.name,
+            pin: match offer.does {
+                Does::Pin(pin) => Some(pin),
+                Does::BuiltIn(_) => None,
+            },
         };
         begun.write(&self.app, &subject, &done, sql_hash.as_deref());
         Ok(tool_result(done, sql_hash.as_deref()).into())
@@ -172,6 +184,12 @@ impl ServerHandler for Server {
         let message = format!("{method} cannot be read with these params: it takes {params}");
         Err(ErrorData::invalid_params(message, None))
     }
+}
+
+/// Why there is no list of tools, in the protocol's own terms.
+fn no_tools(failure: &Failure) -> ErrorData {
+    let data = json!({"code": failure.code, "hint": failure.hint});
+    ErrorData::internal_error(failure.message.clone(), Some(data))
 }
 
 /// What the methods that are served take.

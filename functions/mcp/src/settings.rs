@@ -53,6 +53,9 @@ pub struct Deployment {
     pub settings: Settings,
     /// `PINGUARD_CONTROL_SECRET`: the id of the secret that holds the control database's URL.
     pub control_secret: String,
+    /// `PINGUARD_STAMP_SECRET`: the id of the secret that holds the key of pins' stamps; none while
+    /// `PINGUARD_PINNED_QUERIES` does not turn pins on.
+    pub stamp_secret: Option<String>,
 }
 
 /// Settings that are wrong or missing, one line each.
@@ -95,8 +98,14 @@ impl Deployment {
         reader.auth();
         let control_secret =
             reader.required("PINGUARD_CONTROL_SECRET", "the id of the secret of the control database");
+        let stamp_secret = reader.switch("PINGUARD_PINNED_QUERIES").then(|| {
+            let meaning = "the id of the secret of the stamp key, which PINGUARD_PINNED_QUERIES needs";
+            reader.required("PINGUARD_STAMP_SECRET", meaning)
+        });
         match (control_secret, reader.problems.is_empty()) {
-            (Some(control_secret), true) => Ok(Self { settings, control_secret }),
+            (Some(control_secret), true) => {
+                Ok(Self { settings, control_secret, stamp_secret: stamp_secret.flatten() })
+            }
             _ => Err(Problems(reader.problems)),
         }
     }
@@ -221,6 +230,25 @@ mod tests {
             let deployment =
                 read(&[("PINGUARD_CONTROL_SECRET", "c"), ("PINGUARD_TRACE_PREVIEW", value)]).unwrap();
             assert_eq!(deployment.settings.trace_preview, on, "{value}");
+        }
+    }
+
+    #[test]
+    fn pins_are_on_by_two_values_and_need_their_key() {
+        let with = |value: &str, secret: &str| {
+            read(&[
+                ("PINGUARD_CONTROL_SECRET", "c"),
+                ("PINGUARD_PINNED_QUERIES", value),
+                ("PINGUARD_STAMP_SECRET", secret),
+            ])
+        };
+        for value in ["1", "true"] {
+            assert_eq!(with(value, "stamps").unwrap().stamp_secret.as_deref(), Some("stamps"));
+            let problems = with(value, "").unwrap_err().to_string();
+            assert!(problems.contains("PINGUARD_STAMP_SECRET is missing"), "{problems}");
+        }
+        for value in ["", "yes", "on", "TRUE", "True", "false", "0", " 1", "2"] {
+            assert_eq!(with(value, "stamps").unwrap().stamp_secret, None, "{value}");
         }
     }
 

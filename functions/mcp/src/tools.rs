@@ -4,18 +4,24 @@
 
 mod catalog;
 mod describe;
+mod pinned;
 mod query;
 mod schema;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use analyst::{Failure, Scope};
+use pins::Pin;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
 use state::{Actions, CredentialSecret, Node};
 use tokio::time::Instant;
 
 use crate::app::App;
+use crate::pinned::stamp_scope;
+use crate::served::Does;
+
+pub(crate) use pinned::definition as pinned_definition;
 
 /// The tools besides pins, in the order in which they are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +82,8 @@ impl BuiltIn {
         })
     }
 
-    /// The tool as it is listed; `selected` are lines about the selected relations, where they are known.
-    pub(crate) fn definition(self, node: &Node, scope: &Scope, selected: Option<&[String]>) -> Tool {
+    /// The tool as it is listed under this name; `readable` is a sentence about the tables, where it is known.
+    pub(crate) fn definition(self, name: &str, node: &Node, scope: &Scope, readable: Option<&str>) -> Tool {
         let listed = match self {
             Self::Query => query::listed(scope),
             Self::Describe => describe::listed(scope),
@@ -87,18 +93,11 @@ impl BuiltIn {
         };
         // Two nodes look alike to a model unless each says whose it is.
         let mut description = format!("{} Database: {}.", listed.description, label(node));
-        if let (Self::Query, Some(lines)) = (self, selected) {
-            description.push_str(&query::selection(lines));
+        // Of a node alone, only free SQL needs the columns; beside others each tool has to say what it is about.
+        if let Some(readable) = readable.filter(|_| self == Self::Query || name != self.name()) {
+            description.push_str(readable);
         }
-        let annotations = ToolAnnotations::with_title(listed.title)
-            .read_only(true)
-            .destructive(false)
-            .idempotent(true)
-            .open_world(false);
-        Tool::new(self.name(), description, listed.input)
-            .with_title(listed.title)
-            .with_raw_output_schema(listed.output.into())
-            .with_annotations(annotations)
+        tool(name, listed.title, description, listed.input, listed.output)
     }
 
     /// Does the work.
@@ -111,6 +110,19 @@ impl BuiltIn {
             Self::DescribeTable => catalog::describe_table(given, work).await,
         }
     }
+}
+
+/// A tool that only reads.
+fn tool(name: &str, title: &str, description: String, input: JsonObject, output: JsonObject) -> Tool {
+    let annotations = ToolAnnotations::with_title(title)
+        .read_only(true)
+        .destructive(false)
+        .idempotent(true)
+        .open_world(false);
+    Tool::new(name.to_owned(), description, input)
+        .with_title(title)
+        .with_raw_output_schema(output.into())
+        .with_annotations(annotations)
 }
 
 /// How a node is told from others: its name and what its owner says of it.
@@ -132,6 +144,7 @@ struct Listed {
 /// Where and within what a call works.
 pub(crate) struct Work<'a> {
     pub(crate) app: &'a App,
+    pub(crate) workspace: &'a str,
     pub(crate) node: &'a Node,
     pub(crate) secret: CredentialSecret,
     pub(crate) scope: Scope,
@@ -155,11 +168,20 @@ pub(crate) struct Report {
     pub(crate) bytes: u64,
     pub(crate) warnings: Vec<String>,
     pub(crate) tables: Option<Vec<String>>,
+    /// The tools of the pins that stood while free SQL ran.
+    pub(crate) free_sql_with_pin: Option<Vec<String>>,
     /// The database that was asked.
     pub(crate) database: Option<Arc<analyst::Database>>,
 }
 
 impl Report {
+    /// A statement gave rows.
+    fn answered(&mut self, answer: &analyst::query::Answer) {
+        self.rows = answer.row_count as u64;
+        self.bytes = answer.bytes as u64;
+        self.tables = Some(answer.tables.clone());
+    }
+
     /// How PostgreSQL told what it resolved the call's statement to.
     pub(crate) fn lane(&self) -> Option<&'static str> {
         self.sql.as_ref()?;
@@ -173,7 +195,25 @@ impl Report {
     }
 }
 
-impl Work<'_> {
+impl<'a> Work<'a> {
+    /// Does what a tool is for.
+    pub(crate) async fn call(&self, does: Does<'_>, given: &JsonObject) -> Result<Value, Failure> {
+        match does {
+            Does::BuiltIn(tool) => tool.call(given, self).await,
+            Does::Pin(pin) => pinned::call(pin, given, self).await,
+        }
+    }
+
+    /// What stamps of the node cover beside a pin.
+    fn stamp_scope(&self) -> pins::Scope {
+        stamp_scope(self.workspace, self.node, &self.secret)
+    }
+
+    /// The node's pins that may be called now.
+    pub(crate) async fn standing_pins(&self) -> Vec<&'a Pin> {
+        self.app.standing(self.node, &self.stamp_scope(), self.latest).await
+    }
+
     /// Adds to what is known of the call.
     pub(crate) fn report(&self, add: impl FnOnce(&mut Report)) {
         add(&mut self.report.lock().unwrap_or_else(PoisonError::into_inner));

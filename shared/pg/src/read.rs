@@ -77,7 +77,7 @@ pub enum Judged {
     /// The statement may run.
     Clear {
         /// What the judgement says of it.
-        clear: Clear,
+        clear: Box<Clear>,
         /// Types of its `$1`, `$2`, …, as the server inferred them where the statement does not say: OIDs of `pg_type`.
         parameter_types: Vec<u32>,
     },
@@ -119,7 +119,9 @@ pub async fn judge(
     question: Question<'_>,
 ) -> Result<Judged, ReadError> {
     match end(connection, memory, question, Purpose::Judge).await? {
-        End::Clear { clear, parameter_types } => Ok(Judged::Clear { clear, parameter_types }),
+        End::Clear { clear, parameter_types } => {
+            Ok(Judged::Clear { clear: Box::new(clear), parameter_types })
+        }
         End::Refused(refusal) => Ok(Judged::Refused(refusal)),
         End::Ran(_) => Err(ReadError::out_of_turn()),
     }

@@ -57,9 +57,8 @@ impl Pin {
         let (limit, mut problems) = check(self, &scan);
         problems.extend(untyped(self));
         let names = names(&scan);
-        let rows = self.params().iter().map(|param| Some(Row { ty: param.ty()?, param: param.clone() }));
         let (Some(limit), Some(rows), Some(order), true) =
-            (limit, rows.collect(), order(self, &names), problems.is_empty())
+            (limit, rows(self), order(self, &names), problems.is_empty())
         else {
             return Err(problems);
         };
@@ -67,6 +66,11 @@ impl Pin {
         let sql = scan.replace(cast);
         let hash = hash::sha256(&canonical_bytes(self, &order, &sql));
         Ok(Compiled { sql, limit, hash, rows, order, seams: seams(self.sql(), &scan, cast) })
+    }
+
+    /// The JSON schema of the tool's arguments; none while a parameter lacks its type.
+    pub fn input_schema(&self) -> Option<Json> {
+        rows(self).map(|rows| schema::input(&rows))
     }
 
     /// The statement for asking the server about types that nobody has picked; those of `assumed` stand as if they were
@@ -107,11 +111,6 @@ impl Compiled {
     /// SHA-256 of the compiled statement and the parameter table: 64 hexadecimal digits.
     pub fn statement_hash(&self) -> &str {
         &self.hash
-    }
-
-    /// The JSON schema of the tool's arguments.
-    pub fn input_schema(&self) -> Json {
-        schema::input(&self.rows)
     }
 
     /// The values of `$1`, `$2` and so on as canonical text, `None` for NULL; or everything that is wrong with the
@@ -194,6 +193,11 @@ fn names<'a>(scan: &Scan<'a>) -> Vec<&'a str> {
         }
     }
     names
+}
+
+/// The parameter table; none while a type is missing.
+fn rows(pin: &Pin) -> Option<Vec<Row>> {
+    pin.params().iter().map(|param| Some(Row { ty: param.ty()?, param: param.clone() })).collect()
 }
 
 /// The row of each `$n`; none where a name has no row, or a row no name.

@@ -7,6 +7,7 @@ mod control;
 mod flow;
 mod keys;
 mod secrets;
+mod stamp_keys;
 
 #[cfg(feature = "aws")]
 pub use audit::Queue;
@@ -31,3 +32,4 @@ pub use keys::{ApiKey, HeaderError, KeyHash, KeyToken, Scope, UnknownScope};
 #[cfg(feature = "aws")]
 pub use secrets::AwsSecrets;
 pub use secrets::{Secret, SecretError, SecretStage, SecretStore, SecretText};
+pub use stamp_keys::{StampKeyError, StampKeys};

@@ -114,7 +114,7 @@ impl<'a> Endpoint<'a> {
             control: nodes.control(),
             callers: Callers::Anyone { workspace: WORKSPACE.to_owned() },
             journal: Journal::Channel(mpsc::unbounded_channel().0),
-            memories: mcp::Memories::default(),
+            stamp_keys: None, memories: mcp::Memories::default(),
         };
         Self { app: Arc::new(app), nodes }
     }

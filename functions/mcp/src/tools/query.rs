@@ -35,7 +35,8 @@ pub(super) fn listed(scope: &Scope) -> Listed {
             "Runs one read-only SQL statement in PostgreSQL's dialect ({statements}) and returns its rows. Nothing can be \
              written. Send values as `params` for $1, $2, … instead of writing them into the text. An answer holds at most \
              {} rows and {} bytes and takes at most {} seconds; `truncated` says exactly whether there are more rows. \
-             numeric, and int8 beyond 2^53, come as strings with every digit.",
+             numeric, and int8 beyond 2^53, come as strings with every digit. Before you report that a text filter finds \
+             nothing, look at the distinct values of the column, or use ILIKE.",
             limits.rows, limits.bytes, limits.seconds
         ),
         input: input(
@@ -75,40 +76,36 @@ pub(super) fn listed(scope: &Scope) -> Listed {
             ],
             &["sql"],
         ),
-        output: output(vec![
-            (
-                "columns",
-                list(
-                    "In order; names may repeat.",
-                    object_of(vec![("name", text("Its name.")), ("type", text("Its PostgreSQL type."))]),
-                ),
-            ),
-            (
-                "rows",
-                Value::Object(serde_json::Map::from_iter([(
-                    "description".to_owned(),
-                    Value::from(
-                        "A list of rows; each a list of values, or an object, by `format`; for `table` one text.",
-                    ),
-                )])),
-            ),
-            ("rowCount", whole("Rows in this answer.", 0, None)),
-            ("truncated", truth("Whether there are more rows than these; exact.")),
-            ("truncatedBy", word("What ended the answer first.", &["rows", "bytes", "time"])),
-            ("valuesCut", whole("Values of which only the beginning is shown.", 1, None)),
-            ("notes", list("What a reader of the rows must know.", text("A note."))),
-            ("elapsedMs", whole("Milliseconds, connecting included.", 0, None)),
-        ]),
+        output: output(answer()),
     }
 }
 
-/// How the description of a node with a selection ends.
-pub(super) fn selection(lines: &[String]) -> String {
-    if lines.is_empty() {
-        return " None of the selected tables and views exists any more, so nothing can be queried."
-            .to_owned();
-    }
-    format!(" Only these relations can be queried.\n{}", lines.join("\n"))
+/// The properties of an answer with rows.
+pub(super) fn answer() -> Vec<(&'static str, Value)> {
+    vec![
+        (
+            "columns",
+            list(
+                "In order; names may repeat.",
+                object_of(vec![("name", text("Its name.")), ("type", text("Its PostgreSQL type."))]),
+            ),
+        ),
+        (
+            "rows",
+            Value::Object(serde_json::Map::from_iter([(
+                "description".to_owned(),
+                Value::from(
+                    "A list of rows; each a list of values, or an object, by `format`; for `table` one text.",
+                ),
+            )])),
+        ),
+        ("rowCount", whole("Rows in this answer.", 0, None)),
+        ("truncated", truth("Whether there are more rows than these; exact.")),
+        ("truncatedBy", word("What ended the answer first.", &["rows", "bytes", "time"])),
+        ("valuesCut", whole("Values of which only the beginning is shown.", 1, None)),
+        ("notes", list("What a reader of the rows must know.", text("A note."))),
+        ("elapsedMs", whole("Milliseconds, connecting included.", 0, None)),
+    ]
 }
 
 /// A call's arguments, read.
@@ -120,15 +117,16 @@ struct Asked<'a> {
 
 pub(super) async fn call(given: &JsonObject, work: &Work<'_>) -> Result<Value, Failure> {
     let Asked { ask, seconds, lowered } = read(given, work)?;
-    work.report(|report| report.sql = Some(ask.sql.to_owned()));
+    let pins = work.standing_pins().await;
+    work.report(|report| {
+        report.sql = Some(ask.sql.to_owned());
+        let names = pins.iter().map(|pin| pin.name().as_str().to_owned());
+        report.free_sql_with_pin = Some(names.collect()).filter(|names: &Vec<String>| !names.is_empty());
+    });
     let deadline = work.deadline(seconds);
     let open = async || work.reach(deadline).await;
     let mut answer = analyst::query::ask(&ask, &work.scope, deadline, open).await?;
-    work.report(|report| {
-        report.rows = answer.row_count as u64;
-        report.bytes = answer.bytes as u64;
-        report.tables = Some(answer.tables.clone());
-    });
+    work.report(|report| report.answered(&answer));
     answer.notes.extend(lowered);
     Work::json(&answer)
 }

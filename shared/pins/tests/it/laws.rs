@@ -5,7 +5,7 @@ use pins::{ParamType, Pin, Value, sql_hash, tidy};
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
-use crate::compiled;
+use crate::{compiled, pin};
 
 /// Pieces of SQL in which a colon, a quote or a bracket can be misread.
 fn sql() -> impl Strategy<Value = String> {
@@ -194,7 +194,7 @@ proptest! {
     fn a_number_that_the_schema_lets_through_survives_a_double(min in any::<i64>(), max in any::<i64>(), at in any::<u64>()) {
         let (min, max) = (min.min(max) >> 8, min.max(max) >> 8);
         let row = json!({"name": "a", "type": "int8", "min": min.to_string(), "max": max.to_string()});
-        let schema = compiled("SELECT :a LIMIT 1", json!([row])).input_schema();
+        let schema = pin("SELECT :a LIMIT 1", json!([row])).input_schema().unwrap();
         let property = &schema["properties"]["a"];
         if property["type"] == "integer" {
             let (low, high) = (property["minimum"].as_i64().unwrap(), property["maximum"].as_i64().unwrap());

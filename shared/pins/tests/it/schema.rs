@@ -2,19 +2,22 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::{compiled, parsed};
+use crate::{parsed, pin};
+
+fn schema(sql: &str, params: Json) -> Json {
+    pin(sql, params).input_schema().unwrap()
+}
 
 #[track_caller]
 fn property(row: &str) -> Json {
-    compiled("SELECT :a LIMIT 1", json!([parsed(row)])).input_schema()["properties"]["a"].clone()
+    schema("SELECT :a LIMIT 1", json!([parsed(row)]))["properties"]["a"].clone()
 }
 
 #[test]
 fn the_schema_of_the_worked_example_is_this() {
     let month = json!({"name": "month", "type": "date", "description": "first day of the month"});
     let n = json!({"name": "n", "type": "int8", "required": false, "default": 5, "min": 1, "max": 20});
-    let schema = compiled("SELECT 1 WHERE :n > 0 AND :month > '2026-01-01' LIMIT 20", json!([month, n]))
-        .input_schema();
+    let schema = schema("SELECT 1 WHERE :n > 0 AND :month > '2026-01-01' LIMIT 20", json!([month, n]));
     let expected = r#"{"type":"object","properties":{"month":{"type":"string","description":"first day of the month; date: text `YYYY-MM-DD`"},"n":{"type":"integer","minimum":1,"maximum":20,"description":"int8: a whole number of 64 bits, as a number or as text; optional, `5` when left out"}},"required":["month"]}"#;
     assert_eq!(schema.to_string(), expected);
 }
@@ -80,8 +83,5 @@ fn what_the_schema_cannot_say_stands_in_the_description() {
 
 #[test]
 fn a_pin_without_parameters_has_an_empty_object() {
-    assert_eq!(
-        compiled("SELECT 1 LIMIT 1", json!([])).input_schema(),
-        json!({"type": "object", "properties": {}})
-    );
+    assert_eq!(schema("SELECT 1 LIMIT 1", json!([])), json!({"type": "object", "properties": {}}));
 }

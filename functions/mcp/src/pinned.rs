@@ -1,0 +1,72 @@
+//! Which pins agents may call: those that stand as they were tested, while the deployment has pins on.
+
+use analyst::{Failure, Kind};
+use pins::{Pin, ScopeCredential, StampKey, StampState};
+use state::{CredentialSecret, Node};
+use tokio::time::Instant;
+
+use crate::app::App;
+
+impl App {
+    /// The key that stamps are verified with.
+    pub(crate) async fn stamp_key(&self, deadline: Instant) -> Result<StampKey, Failure> {
+        let Some(keys) = &self.stamp_keys else {
+            let failure = Failure::new(Kind::Refusal, "pins_off", "pinned queries are turned off here");
+            return Err(failure.hinting("the operator turns them on with PINGUARD_PINNED_QUERIES"));
+        };
+        keys.key(deadline).await.map_err(|error| {
+            Failure::new(Kind::Plumbing, error.code(), error.to_string()).hinting(error.hint())
+        })
+    }
+
+    /// The pins of a node that agents may call; none where that cannot be found out, which is logged.
+    pub(crate) async fn standing<'a>(
+        &self,
+        node: &'a Node,
+        scope: &pins::Scope,
+        deadline: Instant,
+    ) -> Vec<&'a Pin> {
+        if node.pins.is_empty() || self.stamp_keys.is_none() {
+            return Vec::new();
+        }
+        match self.stamp_key(deadline).await {
+            Ok(key) => node.pins.iter().filter(|pin| verify(pin, &key, scope).is_ok()).collect(),
+            Err(failure) => {
+                tracing::error!(code = %failure.code, reason = %failure.message, "no pin can be offered");
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Refuses a pin that does not stand as it was tested.
+pub(crate) fn verify(pin: &Pin, key: &StampKey, scope: &pins::Scope) -> Result<(), Failure> {
+    let (code, what) = match pin.verify(key, scope) {
+        StampState::Verified => return Ok(()),
+        StampState::Missing => ("pin_not_tested", "was never tested"),
+        StampState::Mismatch => {
+            ("pin_changed", "is not what was tested: it, its node or the stamp key has changed")
+        }
+    };
+    let failure =
+        Failure::new(Kind::Refusal, code, format!("the pinned query `{}` {what}", pin.name().as_str()));
+    Err(failure.hinting("its owner has to test it in the editor and publish the flow"))
+}
+
+/// What a stamp of this node covers beside the pin.
+pub(crate) fn stamp_scope(workspace: &str, node: &Node, secret: &CredentialSecret) -> pins::Scope {
+    let texts = |names: &[state::QualifiedName]| names.iter().map(ToString::to_string).collect();
+    pins::Scope {
+        workspace: workspace.to_owned(),
+        credential: match &node.credential {
+            None => ScopeCredential::Default,
+            Some(id) => {
+                ScopeCredential::Named { id: id.as_str().to_owned(), secret: secret.secret_id.clone() }
+            }
+        },
+        selection: texts(&node.relations),
+        allowed_functions: texts(&node.allowed_functions),
+        allowed_foreign_tables: texts(&node.allowed_foreign_tables),
+        search_path: node.search_path.clone(),
+    }
+}
