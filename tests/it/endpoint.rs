@@ -8,10 +8,12 @@ mod connecting;
 mod descriptions;
 mod errors;
 mod extremes;
+mod flow_wide;
 mod http;
 mod lanes;
 mod laws;
 mod limits;
+mod pins;
 mod pooled;
 mod records;
 mod rows;
@@ -34,7 +36,7 @@ use mcp::{App, Callers, Settings};
 use serde_json::{Value, json};
 use state::{
     ApiKey, CallRecord, Control, Credential, CredentialId, Flow, FlowStage, Journal, NewKey, Scope,
-    SecretStore,
+    SecretStore, StampKeys,
 };
 use tokio::{
     sync::{
@@ -50,6 +52,7 @@ use crate::support::{TestDb, command::Folder, http::Reply};
 const NODE: &str = "/mcp/shop/db";
 const SECRET: &str = "db";
 const CONTROL: &str = "control";
+const STAMPS: &str = "stamps";
 /// No call of these tests may take longer.
 const LATEST: Duration = Duration::from_mins(1);
 
@@ -68,12 +71,22 @@ struct Setup {
     settings: Settings,
     /// Fields of the node, put over those that it has anyway.
     node: Value,
+    /// Further nodes, whole.
+    beside: Vec<Value>,
     scopes: Vec<Scope>,
+    /// The key of stamps; none leaves pins off.
+    stamp_key: Option<String>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { settings: Settings::default(), node: json!({}), scopes: vec![Scope::McpCall] }
+        Self {
+            settings: Settings::default(),
+            node: json!({}),
+            beside: Vec::new(),
+            scopes: vec![Scope::McpCall],
+            stamp_key: None,
+        }
     }
 }
 
@@ -99,7 +112,8 @@ impl Setup {
         for (name, value) in self.node.as_object().unwrap() {
             node[name] = value.clone();
         }
-        let document = json!({"id": "shop", "name": "Shop", "kind": "chatflow", "nodes": [node]});
+        let nodes: Vec<Value> = std::iter::once(node).chain(self.beside).collect();
+        let document = json!({"id": "shop", "name": "Shop", "kind": "chatflow", "nodes": nodes});
         let flow = Flow::from_json(&document.to_string()).unwrap();
         control.put_flow("w", &flow, FlowStage::Live).await.unwrap();
         let id = CredentialId::parse("cred-1").unwrap();
@@ -108,6 +122,10 @@ impl Setup {
         let new = NewKey { name: "laptop", hash: key.hash(), scopes: &self.scopes, flows: None };
         control.put_key("w", &new).await.unwrap();
 
+        let stamp_keys = self.stamp_key.map(|key| {
+            fs::write(secrets.0.join(STAMPS), key).unwrap();
+            StampKeys::new(Arc::clone(&store), STAMPS.to_owned(), Duration::ZERO)
+        });
         let (sender, records) = mpsc::unbounded_channel();
         let app = App {
             settings: self.settings,
@@ -115,7 +133,7 @@ impl Setup {
             control,
             callers: Callers::ApiKeys,
             journal: Journal::Channel(sender),
-            stamp_keys: None,
+            stamp_keys,
             memories: mcp::Memories::default(),
         };
         Endpoint {
@@ -166,8 +184,14 @@ impl Endpoint {
 
     /// One JSON-RPC request without any state before it, as a client of the older revisions sends it.
     async fn ask(&self, method: &str, params: Value) -> Value {
+        self.ask_at(NODE, method, params).await
+    }
+
+    async fn ask_at(&self, path: &str, method: &str, params: Value) -> Value {
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let reply = self.send(self.request(message.to_string())).await;
+        let mut request = self.request(message.to_string());
+        *request.uri_mut() = path.parse().unwrap();
+        let reply = self.send(request).await;
         let answer = reply.json();
         assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(1)), "{answer}");
         answer

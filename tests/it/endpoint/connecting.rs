@@ -103,10 +103,16 @@ async fn each_cause_has_its_code_and_its_next_step() {
 #[tokio::test]
 async fn a_node_without_a_credential_uses_the_default_one_or_says_that_there_is_none() {
     let db = support::database(18).await;
-    let absent = json!({"credential": "cred-2"});
-    check(&Setup::node(absent).start(&db, &db.url).await, "no_credential", "credential").await;
     let none = json!({"credential": null});
-    check(&Setup::node(none.clone()).start(&db, &db.url).await, "no_credential", "credential").await;
+    for node in [json!({"credential": "cred-2"}), none.clone()] {
+        let endpoint = Setup::node(node).start(&db, &db.url).await;
+        let list = endpoint.ask("tools/list", json!({})).await;
+        assert_eq!(list["error"]["data"]["code"], "no_credential", "{list}");
+        let call =
+            endpoint.ask("tools/call", json!({"name": "query", "arguments": {"sql": "SELECT 1"}})).await;
+        assert_eq!(call["result"]["isError"], true, "{call}");
+        assert_failure(&call["result"]["structuredContent"], "no_credential", "unexpected", "credential");
+    }
     let settings = mcp::Settings { default_secret: Some(SECRET.to_owned()), ..mcp::Settings::default() };
     let setup = Setup { settings, node: none, ..Setup::default() };
     assert_eq!(setup.start(&db, &db.url).await.query("SELECT 1").await["rows"], json!([[1]]));

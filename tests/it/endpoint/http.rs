@@ -283,7 +283,7 @@ async fn a_key_without_the_scope_gets_403_and_one_for_another_flow_404() {
     let bearer = format!("Bearer {}", bound.text());
     assert_error(&ping(&endpoint, &[("authorization", Some(&bearer))]).await, 404, -32600, "shop");
     for path in
-        ["/mcp/shop/other", "/mcp/absent/db", "/mcp/SHOP/db", "/mcp/shop", "/mcp", "/", "/mcp/shop/db/x"]
+        ["/mcp/shop/other", "/mcp/absent/db", "/mcp/SHOP/db", "/mcp/absent", "/mcp", "/", "/mcp/shop/db/x"]
     {
         let mut request = endpoint.request(PING);
         *request.uri_mut() = path.parse().unwrap();
