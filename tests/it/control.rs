@@ -206,10 +206,12 @@ async fn calls_at_one_time_share_one_connection() {
 async fn admission_passes_a_pooler_that_switches_connections() {
     let db = support::database(16).await;
     let (_lab, token) = Lab::ready(&db.url).await;
-    let pooler = Pooler::start(db.server, 2);
-    let lab = Lab::new(&pooler.through(&db.url, db.server.port()));
-    lab.control.migrate().await.unwrap();
-    many(lab, &token).await;
+    Pooler::each(db.server, 2, async |pooler| {
+        let lab = Lab::new(&pooler.through(&db.url, db.server.port()));
+        lab.control.migrate().await.unwrap();
+        many(lab, &token).await;
+    })
+    .await;
 }
 
 async fn end_connections(db: &TestDb) {

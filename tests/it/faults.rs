@@ -58,20 +58,23 @@ async fn a_catalog_query_past_its_deadline_is_stopped_too() {
 async fn a_cancel_request_passes_a_pooler() {
     let db = support::database(16).await;
     let login = db.login("in", "").await;
-    let pooler = support::pooler::Pooler::start(db.server, 2);
-    let mut connection = open(&pooler.through(&login.url, db.server.port())).await;
-    let plan = plan();
-    let reading = read_with(&mut connection, support::SLOW, &[], &plan);
-    let looking = async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        left_running(&db, Duration::ZERO).await.len()
-    };
-    let (outcome, running) = tokio::join!(tokio::time::timeout(Duration::from_millis(600), reading), looking);
-    assert!(outcome.is_err());
-    assert_eq!(running, 1);
-    // Our line to the pooler stays open, so it is the request that ends the statement.
-    assert!(left_running(&db, Duration::from_secs(1)).await.is_empty());
-    assert!(!connection.is_reusable().await);
+    support::pooler::Pooler::each(db.server, 2, async |pooler| {
+        let mut connection = open(&pooler.through(&login.url, db.server.port())).await;
+        let plan = plan();
+        let reading = read_with(&mut connection, support::SLOW, &[], &plan);
+        let looking = async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            left_running(&db, Duration::ZERO).await.len()
+        };
+        let (outcome, running) =
+            tokio::join!(tokio::time::timeout(Duration::from_millis(600), reading), looking);
+        assert!(outcome.is_err());
+        assert_eq!(running, 1);
+        // Our line to the pooler stays open, so it is the request that ends the statement.
+        assert!(left_running(&db, Duration::from_secs(1)).await.is_empty());
+        assert!(!connection.is_reusable().await);
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ use std::{
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 
-pub(crate) use self::binaries::target_folder;
+pub use self::binaries::target_folder;
 use self::folder::Folder;
 pub use self::{binaries::Binaries, folder::Home};
 use crate::supervised::{Account, Program, Supervised, command};

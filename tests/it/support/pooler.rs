@@ -9,13 +9,20 @@ use std::{
 };
 
 use local::{
-    embedded::{SUPERUSER, random_word},
+    embedded::{SUPERUSER, random_word, target_folder},
     supervised::{Account, Program, Supervised, temporary},
 };
 
 use super::TestServer;
 
 const PGBOUNCER: &str = "/usr/sbin/pgbouncer";
+
+/// A newer one, in the target folder: see `scripts/lib/pgbouncer.sh`.
+const NEWER: &str = "pgbouncer/pgbouncer";
+
+/// What only a newer one knows: whether it keeps named statements, and how many.
+const KEEPS_NAMED: &str = "max_prepared_statements = 100\n";
+const KEEPS_NONE: &str = "max_prepared_statements = 0\n";
 
 /// A running pooler; it ends with its value. Any login of the server may come through it.
 pub(crate) struct Pooler {
@@ -24,12 +31,27 @@ pub(crate) struct Pooler {
 }
 
 impl Pooler {
-    /// Starts one. At most `size` server connections a user and database.
+    /// Runs a test with each PgBouncer that is here: the system's, a newer one, and that one keeping named statements.
+    pub(crate) async fn each(server: &TestServer, size: u16, test: impl AsyncFn(Self)) {
+        test(Self::start(server, size)).await;
+        let newer = target_folder().unwrap().join(NEWER);
+        if !newer.is_file() {
+            println!("left out: there is no newer PgBouncer; scripts/test builds it");
+            return;
+        }
+        for more in [KEEPS_NONE, KEEPS_NAMED] {
+            test(Self::start_program(&newer, more, server, size)).await;
+        }
+    }
+
+    /// Starts the system's. At most `size` server connections a user and database.
     pub(crate) fn start(server: &TestServer, size: u16) -> Self {
-        assert!(
-            Path::new(PGBOUNCER).is_file(),
-            "there is no {PGBOUNCER}: run scripts/test, which installs it"
-        );
+        let path = Path::new(PGBOUNCER);
+        assert!(path.is_file(), "there is no {PGBOUNCER}: run scripts/test, which installs it");
+        Self::start_program(path, "", server, size)
+    }
+
+    fn start_program(path: &Path, more: &str, server: &TestServer, size: u16) -> Self {
         let account = Account::for_programs(None).unwrap();
         let folder = temporary().join(format!("pinguard-{}", random_word().unwrap()));
         fs::create_dir(&folder).unwrap();
@@ -39,7 +61,7 @@ impl Pooler {
             "[databases]\n* = host=127.0.0.1 port={} auth_user={SUPERUSER}\n\
              [pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n\
              auth_type = scram-sha-256\nauth_file = {}\nauth_user = {SUPERUSER}\n\
-             pool_mode = transaction\ndefault_pool_size = {size}\n",
+             pool_mode = transaction\ndefault_pool_size = {size}\n{more}",
             server.port(),
             folder.join("users").display(),
         );
@@ -50,7 +72,7 @@ impl Pooler {
             account.own(&folder).unwrap();
         }
         let mut program = Supervised::start(Program {
-            path: Path::new(PGBOUNCER),
+            path,
             arguments: vec![folder.join("pgbouncer.ini").into()],
             account,
             folder: &folder,

@@ -131,7 +131,7 @@ fn unpacked() -> Option<PathBuf> {
 
 /// The target folder of cargo that this program lies in. Cargo leaves its notes on the compiler in each, and a tag only in one
 /// that was not there before.
-pub(crate) fn target_folder() -> Option<PathBuf> {
+pub fn target_folder() -> Option<PathBuf> {
     let program = env::current_exe().ok()?;
     program.ancestors().find(|folder| folder.join(".rustc_info.json").is_file()).map(Path::to_owned)
 }
