@@ -1,4 +1,5 @@
-//! Measures what a call costs: `bench <the program of the function mcp>`. `scripts/bench` builds both and runs this.
+//! Measures what a call costs: `bench <the program of the function mcp>`, and with `--peers` after it what other servers
+//! cost beside it. `scripts/bench` builds both and runs this.
 //!
 //! Whatever is compared is measured in one run, in turns, so that a busy machine slows both sides.
 // The future of a whole call nests deeper than the compiler looks by itself.
@@ -21,6 +22,7 @@ mod emulator;
 mod events;
 mod function;
 mod guard;
+mod peers;
 #[path = "../../tests/it/recording/printer.rs"]
 mod printer;
 #[path = "../../tests/it/lambda/secrets_manager.rs"]
@@ -35,6 +37,9 @@ use self::world::World;
 async fn main() {
     let program: PathBuf = std::env::args_os().nth(1).expect("the path of the function's program").into();
     let world = World::make().await;
+    if std::env::args_os().nth(2).is_some_and(|word| word == "--peers") {
+        return peers::measure(&world, &program).await;
+    }
     call::measure(&world).await;
     function::measure(&world, &program);
     guard::measure().await;

@@ -35,7 +35,7 @@ pub(crate) struct World {
     /// The control database, over TLS.
     pub(crate) control_url: String,
     pub(crate) key: ApiKey,
-    _server: Server,
+    server: Server,
 }
 
 impl World {
@@ -65,7 +65,7 @@ impl World {
         fs::write(folder.join(CONTROL_SECRET), &control_url).unwrap();
         fs::write(folder.join(DATABASE_SECRET), &reader_url).unwrap();
         let mut world =
-            Self { folder, ca, reader_url, control_url, key: ApiKey::from_random([7; 32]), _server: server };
+            Self { folder, ca, reader_url, control_url, key: ApiKey::from_random([7; 32]), server };
         world.publish().await;
         world
     }
@@ -76,6 +76,11 @@ impl World {
 
     pub(crate) fn control(&self) -> Control {
         Control::new(self.secrets(), CONTROL_SECRET.to_owned())
+    }
+
+    /// A connection of the superuser's.
+    pub(crate) async fn admin(&self) -> tokio_postgres::Client {
+        connect(&self.server).await
     }
 
     async fn publish(&mut self) {

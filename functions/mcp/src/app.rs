@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use analyst::connect::{self, SecretText, Stage};
 use analyst::{Ceilings, Failure, Kind, Memories, ObjectName, Reached, Scope};
+use oauth::ResourceServer;
 use pg::values::RowFormat;
 use pg::{Agreed, ConnectOptions, Consent, SearchPath};
 use state::{
@@ -39,6 +40,8 @@ pub struct App {
 pub enum Callers {
     /// Holders of an API key.
     ApiKeys,
+    /// Holders of an access token of the issuer that the operator trusts.
+    Tokens(Arc<ResourceServer>),
     /// Anyone who reaches the listener, as this workspace: for loopback alone.
     Anyone {
         /// The workspace that calls belong to.

@@ -12,6 +12,7 @@ use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use rmcp::model::ProtocolVersion;
 use serde_json::{Map, Value};
+use state::{FlowId, NodeId};
 
 use crate::rpc::{Answer, RpcCode, error, only_post, unsupported_version};
 
@@ -28,18 +29,37 @@ pub(crate) struct Path {
 
 /// Reads method and path; a stale session id and a trailing slash do not matter.
 pub(crate) fn route(method: &Method, path: &str) -> Result<Path, Answer> {
-    let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
-    let found = match parts.as_slice() {
-        ["mcp", flow] if !flow.is_empty() => Path { flow: (*flow).to_owned(), node: None },
-        ["mcp", flow, node] if !flow.is_empty() && !node.is_empty() => {
-            Path { flow: (*flow).to_owned(), node: Some((*node).to_owned()) }
-        }
-        _ => {
-            let message = "there is nothing at this path; the endpoint is /mcp/{flow}/{node}, or /mcp/{flow} for all its nodes";
-            return Err(error(StatusCode::NOT_FOUND, RpcCode::InvalidRequest, message));
-        }
-    };
+    let found = Path::read(path).ok_or_else(nothing_here)?;
     if method == Method::POST { Ok(found) } else { Err(only_post()) }
+}
+
+/// Nothing is served at a path.
+pub(crate) fn nothing_here() -> Answer {
+    let message =
+        "there is nothing at this path; the endpoint is /mcp/{flow}/{node}, or /mcp/{flow} for all its nodes";
+    error(StatusCode::NOT_FOUND, RpcCode::InvalidRequest, message)
+}
+
+impl Path {
+    pub(crate) fn read(path: &str) -> Option<Self> {
+        let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+        match parts.as_slice() {
+            ["mcp", flow] if !flow.is_empty() => Some(Self { flow: (*flow).to_owned(), node: None }),
+            ["mcp", flow, node] if !flow.is_empty() && !node.is_empty() => {
+                Some(Self { flow: (*flow).to_owned(), node: Some((*node).to_owned()) })
+            }
+            _ => None,
+        }
+    }
+
+    /// The path in its one form; none where an id could be none.
+    pub(crate) fn canonical(&self) -> Option<String> {
+        let flow = FlowId::parse(&self.flow)?;
+        Some(match &self.node {
+            None => format!("/mcp/{}", flow.as_str()),
+            Some(node) => format!("/mcp/{}/{}", flow.as_str(), NodeId::parse(node)?.as_str()),
+        })
+    }
 }
 
 /// Reads the body and checks that it is one JSON-RPC message.

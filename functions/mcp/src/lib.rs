@@ -13,6 +13,7 @@ mod rpc;
 mod served;
 mod server;
 mod settings;
+mod tokens;
 mod tools;
 
 use std::fmt::Display;
@@ -24,6 +25,7 @@ use http_body::Body;
 use http_body_util::Full;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Map, Value};
 use state::{Admission, KeyToken, LiveFlow, Scope};
 use tokio::time::Instant;
 
@@ -61,6 +63,11 @@ where
     B: Body + Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Display,
 {
+    if let Callers::Tokens(server) = &app.callers
+        && let Some(metadata) = tokens::metadata(server, request.method(), request.uri().path())
+    {
+        return Ok(metadata);
+    }
     let path = front::route(request.method(), request.uri().path())?;
     let (mut parts, body) = request.into_parts();
     let server = Box::pin(admitted(app, &path, &parts.headers, latest)).await?;
@@ -85,26 +92,38 @@ fn protocol(app: &App) -> StreamableHttpServerConfig {
     config.enforce_origin_validation()
 }
 
-/// Finds out who calls and what: the key, the flow, the node.
+/// Who calls, and the flow that is asked for.
+struct Admitted {
+    workspace: String,
+    /// The name of a key, or a token's subject.
+    caller: Option<String>,
+    /// What the caller's token says.
+    claims: Option<Arc<Map<String, Value>>>,
+    live: LiveFlow,
+}
+
+/// Finds out who calls and what: the key or the token, the flow, the node.
 async fn admitted(
     app: &Arc<App>,
     path: &Path,
     headers: &HeaderMap,
     latest: Instant,
 ) -> Result<Server, Answer> {
-    let (workspace, caller, live) = match &app.callers {
+    let Admitted { workspace, caller, claims, live } = match &app.callers {
         Callers::ApiKeys => by_key(app, path, headers, latest).await?,
+        Callers::Tokens(server) => tokens::by_token(app, server, path, headers, latest).await?,
         Callers::Anyone { workspace } => {
             let live = app
                 .control
                 .open_flow(workspace, &path.flow, latest)
                 .await
                 .map_err(|error| control_down(&error))?;
-            (workspace.clone(), None, live.ok_or_else(|| not_found(path))?)
+            let live = live.ok_or_else(|| not_found(path))?;
+            Admitted { workspace: workspace.clone(), caller: None, claims: None, live }
         }
     };
     let served = Served::new(live, path.node.as_deref()).ok_or_else(|| not_found(path))?;
-    Ok(Server { app: Arc::clone(app), served, workspace, caller, latest })
+    Ok(Server { app: Arc::clone(app), served, workspace, caller, claims, latest })
 }
 
 async fn by_key(
@@ -112,7 +131,7 @@ async fn by_key(
     path: &Path,
     headers: &HeaderMap,
     latest: Instant,
-) -> Result<(String, Option<String>, LiveFlow), Answer> {
+) -> Result<Admitted, Answer> {
     let Some(header) = headers.get(AUTHORIZATION) else {
         return Err(rpc::unauthorized("send your key as `Authorization: Bearer pgk_…`"));
     };
@@ -123,7 +142,7 @@ async fn by_key(
         .map_err(|error| rpc::unauthorized(&error.to_string()))?;
     match app.control.admit(&token, &path.flow, latest).await.map_err(|error| control_down(&error))? {
         Admission::Granted(caller, live) if caller.may(Scope::McpCall) => {
-            Ok((caller.workspace, Some(caller.name), live))
+            Ok(Admitted { workspace: caller.workspace, caller: Some(caller.name), claims: None, live })
         }
         Admission::Granted(..) => {
             let message = "this key may not call tools: it lacks the scope mcp:call";

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context as _;
 use lambda_http::{Request, RequestExt as _, service_fn};
 use mcp::{App, Callers, Deployment};
+use oauth::ResourceServer;
 use state::{Control, Journal, SecretStore, StampKeys};
 use tokio::time::Instant;
 
@@ -22,11 +23,15 @@ async fn main() -> anyhow::Result<()> {
     let control = Control::new(Arc::clone(&secrets), deployment.control_secret);
     let stamp_keys =
         deployment.stamp_secret.map(|secret| StampKeys::new(Arc::clone(&secrets), secret, StampKeys::LIFE));
+    let callers = match deployment.oauth {
+        Some(oauth) => Callers::Tokens(Arc::new(ResourceServer::new(oauth))),
+        None => Callers::ApiKeys,
+    };
     let app = Arc::new(App {
         settings: deployment.settings,
         secrets,
         control,
-        callers: Callers::ApiKeys,
+        callers,
         journal: Journal::Stdout,
         stamp_keys,
         memories: mcp::Memories::default(),

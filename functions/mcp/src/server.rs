@@ -11,7 +11,7 @@ use rmcp::model::{
     ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use state::Node;
 use tokio::time::Instant;
 
@@ -38,8 +38,10 @@ pub(crate) struct Server {
     pub(crate) app: Arc<App>,
     pub(crate) served: Served,
     pub(crate) workspace: String,
-    /// The name of the caller's key.
+    /// The name of the caller's key, or the subject of its token.
     pub(crate) caller: Option<String>,
+    /// What the caller's token says.
+    pub(crate) claims: Option<Arc<Map<String, Value>>>,
     pub(crate) latest: Instant,
 }
 

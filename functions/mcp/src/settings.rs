@@ -56,6 +56,8 @@ pub struct Deployment {
     /// `PINGUARD_STAMP_SECRET`: the id of the secret that holds the key of pins' stamps; none while
     /// `PINGUARD_PINNED_QUERIES` does not turn pins on.
     pub stamp_secret: Option<String>,
+    /// `PINGUARD_AUTH` and `PINGUARD_OAUTH_…`: whose access tokens callers show; none where they show keys.
+    pub oauth: Option<oauth::Settings>,
 }
 
 /// Settings that are wrong or missing, one line each.
@@ -95,7 +97,7 @@ impl Deployment {
             allowed_origins,
             value_chars: defaults.value_chars,
         };
-        reader.auth();
+        let oauth = reader.auth();
         let control_secret =
             reader.required("PINGUARD_CONTROL_SECRET", "the id of the secret of the control database");
         let stamp_secret = reader.switch("PINGUARD_PINNED_QUERIES").then(|| {
@@ -104,7 +106,7 @@ impl Deployment {
         });
         match (control_secret, reader.problems.is_empty()) {
             (Some(control_secret), true) => {
-                Ok(Self { settings, control_secret, stamp_secret: stamp_secret.flatten() })
+                Ok(Self { settings, control_secret, stamp_secret: stamp_secret.flatten(), oauth })
             }
             _ => Err(Problems(reader.problems)),
         }
@@ -148,9 +150,14 @@ impl<Get: Fn(&str) -> Option<String>> Reader<Get> {
         matches!((self.get)(name).as_deref(), Some("1" | "true"))
     }
 
-    fn auth(&mut self) {
-        if let Some(mode) = self.text("PINGUARD_AUTH").filter(|mode| mode != "apikey") {
-            self.problems.push(format!("PINGUARD_AUTH must be `apikey`, not `{mode}`"));
+    fn auth(&mut self) -> Option<oauth::Settings> {
+        match self.text("PINGUARD_AUTH").as_deref() {
+            None | Some("apikey") => None,
+            Some("oauth") => oauth::Settings::read(&self.get, &mut self.problems),
+            Some(mode) => {
+                self.problems.push(format!("PINGUARD_AUTH must be `apikey` or `oauth`, not `{mode}`"));
+                None
+            }
         }
     }
 

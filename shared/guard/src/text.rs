@@ -137,24 +137,32 @@ pub(crate) fn depth(text: &str) -> Option<usize> {
     Some(depth_of(&pg_query::scan_tokens(text).ok()?)).filter(|depth| *depth <= MAX_DEPTH)
 }
 
-/// The tree cannot be deeper than the tokens since the last separator, summed over the open brackets, plus the
-/// joins and set operations, which chain across separators.
+/// The tree cannot be deeper than the tokens since the last separator, summed over what is open, plus the joins and set
+/// operations, which chain across separators.
 fn depth_of(tokens: &[ScanToken]) -> usize {
     let (mut deepest, mut chained) = (0, 0);
-    let mut levels: Vec<usize> = Vec::new();
+    let mut levels: Vec<(Opened, usize)> = Vec::new();
     let (mut outer, mut level) = (0_usize, 0_usize);
+    let mut before = Token::Nul;
     for token in tokens {
-        match token.token() {
-            Token::SqlComment | Token::CComment => continue,
-            // `(`, `[` and CASE open, `)`, `]` and END close.
+        let closes = match (token.token(), levels.last()) {
+            (Token::SqlComment | Token::CComment, _) => continue,
+            (Token::Ascii41 | Token::Ascii93, _) => true,
+            // A column may be called `end`: behind a dot, or where no CASE waits for its end.
+            (Token::EndP, Some((Opened::Case, _))) => before != Token::Ascii46,
+            _ => false,
+        };
+        before = token.token();
+        match before {
+            _ if closes => {
+                level = levels.pop().map_or(level, |(_, level)| level);
+                outer -= level.min(outer);
+            }
             Token::Ascii40 | Token::Ascii91 | Token::Case => {
-                levels.push(level + 1);
+                let opened = if before == Token::Case { Opened::Case } else { Opened::Bracket };
+                levels.push((opened, level + 1));
                 outer += level + 1;
                 level = 0;
-            }
-            Token::Ascii41 | Token::Ascii93 | Token::EndP => {
-                level = levels.pop().unwrap_or(level);
-                outer -= level.min(outer);
             }
             // A comma, AND and OR make lists, not chains; so does a semicolon.
             Token::Ascii44 | Token::Ascii59 | Token::And | Token::Or => level = 0,
@@ -167,6 +175,15 @@ fn depth_of(tokens: &[ScanToken]) -> usize {
         deepest = deepest.max(outer + level + chained);
     }
     deepest
+}
+
+/// What is open in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opened {
+    /// `(` or `[`, up to `)` or `]`.
+    Bracket,
+    /// `CASE`, up to `END`.
+    Case,
 }
 
 /// One token of a text.

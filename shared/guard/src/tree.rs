@@ -39,7 +39,7 @@ struct FieldRecord<'t> {
 pub(crate) enum Value<'t> {
     /// `<>`
     Null,
-    /// A bare word, a number, or a quoted string with its quotes; escapes are as printed.
+    /// A word: a number, a name, or a string with its quotes; escapes are as printed.
     Token(&'t str),
     /// A node.
     Node(NodeId),

@@ -77,7 +77,8 @@ impl Pooler {
             account,
             folder: &folder,
             log: folder.join("log"),
-            stop_signal: "TERM",
+            // Newer ones take TERM as a wish to wait for their clients.
+            stop_signal: "QUIT",
             scratch: Some(&folder),
         })
         .unwrap();

@@ -219,26 +219,16 @@ impl<'t> Lexer<'t> {
         rest.get(blanks).copied()
     }
 
-    /// A word: a quoted string, or everything up to a blank or bracket. A backslash takes the next character with it.
+    /// A word: everything up to a blank or bracket. A backslash takes the next character with it. Quotes mean nothing here, for
+    /// those inside a name are printed as they are: PostgreSQL's own reader does not look at them either.
     fn word(&mut self) -> Option<&'t str> {
         let bytes = self.text.as_bytes();
-        let quoted = bytes.get(self.at) == Some(&b'"');
-        let mut at = self.at + usize::from(quoted);
+        let mut at = self.at;
         loop {
             let rest = bytes.get(at..).unwrap_or_default();
-            let end = if quoted {
-                rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))
-            } else {
-                end_of_word(rest)
-            };
-            at += end.unwrap_or(rest.len());
+            at += end_of_word(rest).unwrap_or(rest.len());
             match bytes.get(at) {
                 Some(b'\\') => at += 2,
-                Some(b'"') if quoted => {
-                    at += 1;
-                    break;
-                }
-                None if quoted => return None,
                 Some(_) | None => break,
             }
         }

@@ -8,6 +8,10 @@ const MESSAGE: &str = "parse tree:";
 const FILE: &str = "print.c";
 const ROUTINE: &str = "elog_node_display";
 
+/// Bytes of a line that no blank broke. PostgreSQL breaks lines of 78 bytes in its own encoding, which may take more bytes for a
+/// character than ours.
+const UNBROKEN: usize = 64;
+
 /// The tree, if exactly one came that can only be the statement's own. A text that user code raises can look like a tree, but
 /// not come from PostgreSQL's printing routine without a context.
 ///
@@ -17,11 +21,19 @@ pub(super) fn the_one(notices: Vec<Notice>) -> Result<(String, Vec<Notice>), Rea
         notices.into_iter().partition(|notice| notice.message.starts_with(MESSAGE));
     match trees.as_slice() {
         [tree] if is_genuine(tree) => {
-            let text = tree.private_detail().ok_or(ReadError::NotOneTree)?;
+            let text = tree.private_detail().filter(|text| !breaks_words(text)).ok_or(ReadError::NotOneTree)?;
             Ok((text.to_owned(), others))
         }
         _ => Err(ReadError::NotOneTree),
     }
+}
+
+/// Whether a word was broken over two lines: one longer than a line is broken anywhere, also between a backslash and the bracket
+/// that it stands before. Only names full of such signs are so long.
+fn breaks_words(text: &str) -> bool {
+    let mut lines = text.split('\n');
+    lines.next_back();
+    lines.any(|line| line.len() >= UNBROKEN && line.get(1..).is_some_and(|line| !line.contains(' ')))
 }
 
 /// Whether a statement was resolved anew. What runs while it is planned prints trees of its own, each with a context.
@@ -35,4 +47,19 @@ fn is_genuine(notice: &Notice) -> bool {
         && notice.file.as_deref().is_some_and(|file| file == FILE || file.ends_with("/print.c"))
         && notice.routine.as_deref() == Some(ROUTINE)
         && notice.where_.is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_is_broken_over_two_lines_is_seen() {
+        let word = "\\(".repeat(39);
+        assert!(breaks_words(&format!("{{ALIAS :aliasname\n{word}\nx :colnames <>}}")));
+        assert!(breaks_words(&format!("{{ALIAS :aliasname\n({}\n)", "é".repeat(32))));
+        assert!(!breaks_words(&format!("{{ALIAS :aliasname\n{word}")));
+        assert!(!breaks_words(&format!("{{ALIAS\n:aliasname {word}\n:colnames <>}}")));
+        assert!(!breaks_words(&format!("{{ALIAS :aliasname\n{}\n:colnames <>}}", "x".repeat(63))));
+    }
 }
