@@ -106,6 +106,17 @@ pub(crate) fn takes_text_search_name(oid: Oid) -> bool {
     )
 }
 
+/// `quote_literal`, `quote_nullable`, and `||` of a text and anything else: they turn any value into text, by a cast that is
+/// looked up when they run.
+pub(crate) fn writes_text(oid: Oid) -> bool {
+    matches!(oid.0, 1285 | 1290 | 2003 | 2004)
+}
+
+/// The two operators `||` of those.
+pub(crate) fn operator_writes_text(oid: Oid) -> bool {
+    matches!(oid.0, 2779 | 2780)
+}
+
 /// Functions and aggregates that turn any value into JSON, by a cast that is looked up when they run.
 pub(crate) fn writes_json(oid: Oid) -> bool {
     matches!(

@@ -214,15 +214,17 @@ pub struct OperatorFact {
 pub struct CastFact {
     /// What it runs.
     pub function: Oid,
-    /// Whether it is one to `json` or `jsonb`, which those who write JSON look up by a value's type.
+    /// What it makes, where that is what functions of PostgreSQL look a cast up for.
     pub target: CastTarget,
 }
 
 /// What a cast makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CastTarget {
-    /// `json` or `jsonb`.
+    /// `json` or `jsonb`, looked up by what writes JSON.
     Json,
+    /// `text`, looked up by `||` and `quote_literal`.
+    Text,
     /// Anything else.
     Other,
 }

@@ -54,6 +54,10 @@ enum Object {
     Cast(Oid),
     /// Every cast to JSON that somebody made, since a record does not say what it holds.
     JsonCasts,
+    /// Every cast to text that somebody made, since what writes text looks for one.
+    TextCasts,
+    /// The function of one of these.
+    TextCast(Oid),
 }
 
 /// Whether values of a type are turned into JSON.
@@ -297,6 +301,8 @@ impl<'r> Judgement<'r> {
             Object::Casts => self.casts(origin),
             Object::Cast(oid) => self.cast(oid, origin),
             Object::JsonCasts => self.json_casts(origin),
+            Object::TextCasts => self.text_casts(origin),
+            Object::TextCast(oid) => self.text_cast(oid, origin),
         }
     }
 
@@ -349,6 +355,7 @@ impl<'r> Judgement<'r> {
             | Object::Part(oid, _)
             | Object::Found(oid)
             | Object::Cast(oid)
+            | Object::TextCast(oid)
             | Object::Simplified(oid, _) => oid.is_pinned() || self.facts.function(*oid).is_some(),
             Object::Operator(oid) => oid.is_pinned() || self.facts.operator(*oid).is_some(),
             Object::Type(oid, _) => oid.is_pinned() || self.facts.type_(*oid).is_some(),
@@ -356,7 +363,7 @@ impl<'r> Judgement<'r> {
             Object::FunctionName(name, _) => self.facts.functions_named(name).is_some(),
             Object::OperatorName(name) => self.facts.operators_named(name).is_some(),
             Object::TypeName(name) => self.facts.types_named(name).is_some(),
-            Object::Casts | Object::JsonCasts => self.facts.casts().is_some(),
+            Object::Casts | Object::JsonCasts | Object::TextCasts => self.facts.casts().is_some(),
         }
     }
 
@@ -369,6 +376,7 @@ impl<'r> Judgement<'r> {
             | Object::Part(oid, _)
             | Object::Found(oid)
             | Object::Cast(oid)
+            | Object::TextCast(oid)
             | Object::Simplified(oid, _) => format!("function {}", oid.0),
             Object::Operator(oid) => format!("operator {}", oid.0),
             Object::Type(oid, _) => format!("type {}", oid.0),
@@ -376,7 +384,7 @@ impl<'r> Judgement<'r> {
             Object::FunctionName(name, _) => format!("functions named `{name}`"),
             Object::OperatorName(name) => format!("operators named `{name}`"),
             Object::TypeName(name) => format!("types named `{name}`"),
-            Object::Casts | Object::JsonCasts => "casts".to_owned(),
+            Object::Casts | Object::JsonCasts | Object::TextCasts => "casts".to_owned(),
         };
         self.finding(Code::ObjectGone, format!("{what} could not be looked up"), "try again", origin);
     }
@@ -402,6 +410,7 @@ fn need(needs: &mut Needs, object: &Object) {
         | Object::Part(oid, _)
         | Object::Found(oid)
         | Object::Cast(oid)
+            | Object::TextCast(oid)
         | Object::Simplified(oid, _) => {
             if !oid.is_pinned() {
                 needs.functions.insert(*oid);
@@ -414,7 +423,7 @@ fn need(needs: &mut Needs, object: &Object) {
         Object::FunctionName(name, _) => drop(needs.function_names.insert(name.clone())),
         Object::OperatorName(name) => drop(needs.operator_names.insert(name.clone())),
         Object::TypeName(name) => drop(needs.type_names.insert(name.clone())),
-        Object::Casts | Object::JsonCasts => needs.casts = true,
+        Object::Casts | Object::JsonCasts | Object::TextCasts => needs.casts = true,
     }
 }
 

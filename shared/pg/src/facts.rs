@@ -152,7 +152,11 @@ fn operator(row: Row) -> Option<(Oid, OperatorFact)> {
 
 fn cast(row: Row) -> Option<CastFact> {
     let [function, target] = <[Option<String>; 2]>::try_from(row).ok()?;
-    let target = if is_not_false(target.as_deref()) { CastTarget::Json } else { CastTarget::Other };
+    let target = match target?.as_str() {
+        "json" => CastTarget::Json,
+        "text" => CastTarget::Text,
+        _ => CastTarget::Other,
+    };
     Some(CastFact { function: oid(&function?)?, target })
 }
 

@@ -77,8 +77,8 @@ impl Pooler {
             account,
             folder: &folder,
             log: folder.join("log"),
-            // Newer ones take TERM as a wish to wait for their clients.
-            stop_signal: "QUIT",
+            // Newer ones take TERM as a wish to wait for their clients; they have nothing to lose.
+            stop_signal: "KILL",
             scratch: Some(&folder),
         })
         .unwrap();

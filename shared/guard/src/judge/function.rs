@@ -60,8 +60,11 @@ impl Judgement<'_> {
     }
 
     pub(super) fn operator(&mut self, oid: Oid, origin: &Arc<Origin>) {
-        // Operators that PostgreSQL brings run functions of its own, none of which reaches outside their arguments.
+        // Operators that PostgreSQL brings run functions of its own, none of which reaches outside their arguments and casts.
         if oid.is_pinned() {
+            if builtin::operator_writes_text(oid) {
+                self.reach(Object::TextCasts, origin);
+            }
             return;
         }
         let Some(fact) = self.facts.operator(oid) else { return };
@@ -76,6 +79,7 @@ impl Judgement<'_> {
         };
         let limited = self.is_limited(origin);
         match if limited { function.with_selection } else { function.without_selection } {
+            Ruling::Allow if builtin::writes_text(oid) => self.reach(Object::TextCasts, origin),
             Ruling::Allow => {}
             // A call that names a listed setting by a literal does not come here.
             Ruling::Setting => self.setting_refused("a setting that is not named by a literal", origin),

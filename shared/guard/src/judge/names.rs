@@ -49,6 +49,21 @@ impl Judgement<'_> {
         }
     }
 
+    pub(super) fn text_casts(&mut self, origin: &Arc<Origin>) {
+        let casts = self.facts.casts().unwrap_or_default().into_iter();
+        for cast in casts.filter(|cast| cast.target == CastTarget::Text) {
+            self.reach(Object::TextCast(cast.function), origin);
+        }
+    }
+
+    /// A cast that what writes text runs on a value of its type, which the tree then names.
+    pub(super) fn text_cast(&mut self, oid: Oid, origin: &Arc<Origin>) {
+        match self.facts.function(oid).and_then(|fact| fact.types.first().copied()) {
+            Some(source) if !source.is_initial() => self.dormant.push((oid, source, Arc::clone(origin))),
+            _ => self.function(oid, origin),
+        }
+    }
+
     /// A cast of an extension that is not listed stands in nobody's way who has no value of its type: wherever one comes from,
     /// the type is reached too.
     pub(super) fn cast(&mut self, oid: Oid, origin: &Arc<Origin>) {

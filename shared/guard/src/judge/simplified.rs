@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{Given, Judgement, Object, Origin, Reads};
+use crate::builtin;
 use crate::facts::Oid;
 use crate::tree::{Node, NodeId, NodeKind, Tree};
 
@@ -20,11 +21,6 @@ pub(super) enum Leaves {
     /// A function's arguments, which are columns where it is called.
     Arguments,
 }
-
-/// PostgreSQL's own functions and operators that cast an argument of any type, by whatever cast there is: `quote_literal`,
-/// `quote_nullable`, and `||` of a text and anything else.
-const CASTING_FUNCTIONS: &[u32] = &[1285, 1290, 2003, 2004];
-const CASTING_OPERATORS: &[u32] = &[2779, 2780];
 
 impl Judgement<'_> {
     pub(super) fn simplified_tree(&mut self, text: &str, leaves: Leaves, origin: &Arc<Origin>) {
@@ -83,7 +79,7 @@ fn calls_on_columns(tree: &Tree<'_>, leaves: Leaves) -> HashMap<NodeId, Given> {
                 first(node, "args").is_some_and(|argument| varying.contains(&argument.id()))
             }
             Some(NodeKind::OpExpr) => {
-                given(node, &varying).is_some() && is_plain(node.number("opno"), CASTING_OPERATORS)
+                given(node, &varying).is_some() && is_plain(node.number("opno"), builtin::operator_writes_text)
             }
             Some(NodeKind::FuncExpr) => match (given(node, &varying), node.number("funcid").map(Oid)) {
                 (Some(given), Some(function)) if !function.is_initial() => {
@@ -91,7 +87,7 @@ fn calls_on_columns(tree: &Tree<'_>, leaves: Leaves) -> HashMap<NodeId, Given> {
                     false
                 }
                 (given, function) => {
-                    given.is_some() && is_plain(function.map(|oid| oid.0), CASTING_FUNCTIONS)
+                    given.is_some() && is_plain(function.map(|oid| oid.0), builtin::writes_text)
                 }
             },
             _ => false,
@@ -118,8 +114,8 @@ fn given(call: Node<'_, '_>, varying: &HashSet<NodeId>) -> Option<Given> {
 }
 
 /// Whether it is PostgreSQL's own and computes on its arguments as they are.
-fn is_plain(oid: Option<u32>, casting: &[u32]) -> bool {
-    oid.is_some_and(|oid| Oid(oid).is_pinned() && !casting.contains(&oid))
+fn is_plain(oid: Option<u32>, casts: impl Fn(Oid) -> bool) -> bool {
+    oid.map(Oid).is_some_and(|oid| oid.is_pinned() && !casts(oid))
 }
 
 fn first<'a, 't>(node: Node<'a, 't>, field: &str) -> Option<Node<'a, 't>> {

@@ -63,6 +63,10 @@ SELECT t.oid::text, n.nspname, t.typname, t.typtype::text, CASE WHEN r.rolsuper 
                   WHERE t.oid IN (g.rngtypid, g.rngmultitypid)
            UNION SELECT m.amproc::oid FROM pg_opclass k
                    JOIN pg_amproc m ON m.amprocfamily = k.opcfamily AND m.amproclefttype = k.opcintype
+                  WHERE k.opcintype = t.oid AND k.opcdefault
+           UNION SELECT o.oprcode::oid FROM pg_opclass k
+                   JOIN pg_amop m ON m.amopfamily = k.opcfamily AND m.amoplefttype = k.opcintype
+                   JOIN pg_operator o ON o.oid = m.amopopr
                   WHERE k.opcintype = t.oid AND k.opcdefault) AS functions
           WHERE f <> 0))::text,
        to_json(ARRAY(
@@ -145,5 +149,8 @@ SELECT w.name, t.oid::text FROM unnest($1::text[]) AS w(name) JOIN pg_type t ON 
 SELECT w.name, t.oid::text FROM unnest($1::text[]) AS w(name) JOIN pg_type t ON t.typname = lower(w.name)::name
  WHERE pg_encoding_max_length(pg_char_to_encoding(getdatabaseencoding())) = 1";
 
-/// Functions of all casts that were not made with the cluster, and whether they make JSON.
-pub(super) const CASTS: &str = "SELECT k.castfunc::oid::text, k.casttarget IN (114, 3802) FROM pg_cast k WHERE k.oid >= 16384 AND k.castfunc <> 0";
+/// Functions of all casts that were not made with the cluster, and what they make: JSON, text or something else.
+pub(super) const CASTS: &str = "
+SELECT k.castfunc::oid::text,
+       CASE WHEN k.casttarget IN (114, 3802) THEN 'json' WHEN k.casttarget = 25 THEN 'text' ELSE 'other' END
+  FROM pg_cast k WHERE k.oid >= 16384 AND k.castfunc <> 0";

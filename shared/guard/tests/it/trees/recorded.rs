@@ -42,7 +42,7 @@ pub(super) const RELATION_KINDS: &[(RelationKind, &str)] = &[
     (RelationKind::Other, "other"),
 ];
 pub(super) const CAST_TARGETS: &[(CastTarget, &str)] =
-    &[(CastTarget::Json, "json"), (CastTarget::Other, "other")];
+    &[(CastTarget::Json, "json"), (CastTarget::Text, "text"), (CastTarget::Other, "other")];
 
 impl Recording {
     /// Reads what `written` wrote.
