@@ -159,7 +159,7 @@ fn ran(read: Result<Read, pg::ReadError>) {
 }
 
 fn plan() -> ReadPlan {
-    ReadPlan { search_path: None, deadline: soon(), row_limit: 500, raw_byte_budget: 1 << 20, keep: 16_000 }
+    ReadPlan { search_path: None, claims: None, deadline: soon(), row_limit: 500, raw_byte_budget: 1 << 20, keep: 16_000 }
 }
 
 async fn open(target: &Target) -> Connection {

@@ -23,6 +23,7 @@ mod events;
 mod function;
 mod guard;
 mod peers;
+mod pins;
 #[path = "../../tests/it/recording/printer.rs"]
 mod printer;
 #[path = "../../tests/it/lambda/secrets_manager.rs"]
@@ -35,12 +36,14 @@ use self::world::World;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let program: PathBuf = std::env::args_os().nth(1).expect("the path of the function's program").into();
+    let mut arguments = std::env::args_os().skip(1);
+    let program: PathBuf = arguments.next().expect("the path of the function's program").into();
     let world = World::make().await;
-    if std::env::args_os().nth(2).is_some_and(|word| word == "--peers") {
-        return peers::measure(&world, &program).await;
+    if arguments.next().is_some_and(|word| word == "--peers") {
+        return peers::measure(&world, &program, arguments).await;
     }
     call::measure(&world).await;
+    pins::measure(&world).await;
     function::measure(&world, &program);
     guard::measure().await;
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use local::embedded::{Binaries, Home, Server, ServerOptions, random_word};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use serde_json::json;
 use state::{ApiKey, Control, Credential, CredentialId, Flow, FlowStage, NewKey, Scope, SecretStore};
 use tokio_postgres::NoTls;
@@ -114,8 +114,10 @@ async fn encrypt(server: &Server) -> String {
     let ca = params.self_signed(&key).unwrap().pem();
     let issuer = Issuer::new(params, key);
     let key = KeyPair::generate().unwrap();
-    let certificate =
-        CertificateParams::new(["127.0.0.1".to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+    // Named otherwise than its CA: OpenSSL would take it for one that signed itself.
+    params.distinguished_name.push(DnType::CommonName, "127.0.0.1");
+    let certificate = params.signed_by(&key, &issuer).unwrap();
     write(server, "server.crt", &certificate.pem());
     write(server, "server.key", &key.serialize_pem());
     let admin = connect(server).await;

@@ -58,6 +58,7 @@ pub(crate) async fn judge(
 pub(crate) fn plan() -> ReadPlan {
     ReadPlan {
         search_path: None,
+        claims: None,
         deadline: soon(20),
         row_limit: 1000,
         raw_byte_budget: 1 << 20,

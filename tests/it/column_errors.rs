@@ -27,6 +27,7 @@ fn scope(relations: &[&str]) -> Scope {
         allowed_functions: Vec::new(),
         allowed_foreign_tables: Vec::new(),
         search_path: None,
+        claims: None,
         ceilings: Ceilings { rows: 10, bytes: 1000, seconds: 10, value_chars: 100 },
     }
 }

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod catalog;
+mod claims;
 mod connecting;
 mod descriptions;
 mod errors;
@@ -21,6 +22,7 @@ mod samples;
 mod schemas;
 mod selection;
 mod shop;
+mod tokens;
 mod tools;
 
 use std::{
@@ -73,6 +75,7 @@ struct Setup {
     node: Value,
     /// Further nodes, whole.
     beside: Vec<Value>,
+    callers: Callers,
     scopes: Vec<Scope>,
     /// The key of stamps; none leaves pins off.
     stamp_key: Option<String>,
@@ -84,6 +87,7 @@ impl Default for Setup {
             settings: Settings::default(),
             node: json!({}),
             beside: Vec::new(),
+            callers: Callers::ApiKeys,
             scopes: vec![Scope::McpCall],
             stamp_key: None,
         }
@@ -131,7 +135,7 @@ impl Setup {
             settings: self.settings,
             secrets: store,
             control,
-            callers: Callers::ApiKeys,
+            callers: self.callers,
             journal: Journal::Channel(sender),
             stamp_keys,
             memories: mcp::Memories::default(),

@@ -5,6 +5,7 @@ mod keys;
 mod publishing;
 mod relations;
 mod rights;
+mod tokens;
 
 use std::{
     fs,

@@ -18,12 +18,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("analyst", &["guard", "pg", "pins"]),
     ("state", &["pg", "pins"]),
     ("oauth", &[]),
-    ("mcp", &["analyst", "guard", "oauth", "pg", "pins", "state"]),
-    ("flows", &["analyst", "pg", "state"]),
-    ("audit", &["state"]),
+    ("service", &["analyst", "pg", "pins", "state"]),
+    ("lambda", &[]),
+    ("mcp", &["analyst", "lambda", "oauth", "pg", "pins", "service", "state"]),
+    ("flows", &["analyst", "lambda", "oauth", "pg", "state"]),
+    ("audit", &["lambda", "state"]),
     ("local", &["flows", "mcp", "pg", "state"]),
-    ("tests", &["audit", "flows", "local", "mcp", "state"]),
-    ("bench", &["guard", "local", "mcp", "pg", "state"]),
+    ("tests", &["audit", "flows", "lambda", "local", "mcp", "state"]),
+    ("bench", &["guard", "local", "mcp", "pg", "pins", "state"]),
 ];
 
 /// What the pure packages must not name: input, output, clocks, randomness, environment, waiting.

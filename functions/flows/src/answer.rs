@@ -83,6 +83,14 @@ impl Refusal {
         self
     }
 
+    /// With the challenge of this deployment in place of the one for keys.
+    pub(crate) fn challenging(self, challenge: &str) -> Self {
+        match HeaderValue::from_str(challenge) {
+            Ok(challenge) => self.header(WWW_AUTHENTICATE, challenge),
+            Err(_) => self,
+        }
+    }
+
     fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.header = Some((name, value));
         self

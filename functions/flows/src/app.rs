@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use oauth::ResourceServer;
 use state::{Control, EventSink, SecretStore};
 
 use crate::settings::Settings;
@@ -26,6 +27,8 @@ pub struct App {
 pub enum Callers {
     /// Holders of an API key, as far as its scopes reach.
     ApiKeys,
+    /// Holders of an access token of the issuer that the operator trusts, as far as its scopes reach.
+    Tokens(Arc<ResourceServer>),
     /// Anyone who reaches the listener, with every right in this workspace: for loopback alone.
     Anyone {
         /// The workspace that calls belong to.

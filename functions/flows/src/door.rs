@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use crate::answer::Refusal;
 use crate::app::{App, Callers};
 use crate::settings::Settings;
+use crate::tokens;
 
 /// Refuses requests that a browser sends for a page which has no business here, also where a name was made to point at us.
 pub(crate) fn comes_from_where_it_may(settings: &Settings, parts: &Parts) -> Result<(), Refusal> {
@@ -33,17 +34,22 @@ pub(crate) fn comes_from_where_it_may(settings: &Settings, parts: &Parts) -> Res
     Err(Refusal::forbidden("this host is not served; the operator sets the public URL"))
 }
 
-/// Looks up the key of a request.
+/// Looks up the key of a request, or checks its token.
 pub(crate) async fn caller(app: &App, headers: &HeaderMap, latest: Instant) -> Result<Caller, Refusal> {
-    if let Callers::Anyone { workspace } = &app.callers {
-        return Ok(Caller {
+    match &app.callers {
+        Callers::ApiKeys => by_key(app, headers, latest).await,
+        Callers::Tokens(server) => tokens::caller(server, headers, latest).await,
+        Callers::Anyone { workspace } => Ok(Caller {
             key_id: "anyone".to_owned(),
             name: "anyone".to_owned(),
             workspace: workspace.clone(),
             scopes: Scope::ALL.into_iter().collect::<BTreeSet<_>>(),
             flows: None,
-        });
+        }),
     }
+}
+
+async fn by_key(app: &App, headers: &HeaderMap, latest: Instant) -> Result<Caller, Refusal> {
     let Some(header) = headers.get(AUTHORIZATION) else {
         return Err(Refusal::unauthorized("send your key as `Authorization: Bearer pgk_…`"));
     };
@@ -82,5 +88,5 @@ fn scope_of(kind: FlowKind) -> Scope {
 }
 
 pub(crate) fn lacks(scope: &str) -> Refusal {
-    Refusal::forbidden(format!("this key may not do that: it lacks the scope {scope}"))
+    Refusal::forbidden(format!("the scope {scope} is needed for that, and this caller does not have it"))
 }

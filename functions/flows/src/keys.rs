@@ -7,7 +7,7 @@ use state::{ApiKey, Caller, FlowId, KeyRecord, NewKey, Scope};
 use tokio::time::Instant;
 
 use crate::answer::{self, Answer, Refusal};
-use crate::app::App;
+use crate::app::{App, Callers};
 use crate::door;
 use crate::request::Asked;
 
@@ -29,6 +29,12 @@ pub(crate) async fn create(app: &App, caller: &Caller, asked: &Asked) -> Result<
         flows: Option<Vec<String>>,
     }
     door::must(caller, Scope::KeysManage)?;
+    if let Callers::Tokens(_) = app.callers {
+        return Err(Refusal::conflict(
+            "keys_off",
+            "this deployment takes access tokens; a key would open nothing",
+        ));
+    }
     let new: New = asked.json()?;
     let name = name(&new.name)?;
     let scopes = new.scopes.iter().map(|word| word.parse()).collect::<Result<Vec<Scope>, _>>();

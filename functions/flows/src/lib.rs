@@ -11,6 +11,7 @@ mod relations;
 mod request;
 mod route;
 mod settings;
+mod tokens;
 
 use std::fmt::Display;
 
@@ -32,7 +33,8 @@ where
     B: Body + Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Display,
 {
-    answer(app, request, latest).await.unwrap_or_else(Refusal::into_answer)
+    // Boxed, or the compiler finds the future of a whole call nested too deep.
+    Box::pin(answer(app, request, latest)).await.unwrap_or_else(Refusal::into_answer)
 }
 
 async fn answer<B>(app: &App, request: Request<B>, latest: Instant) -> Result<Answer, Refusal>

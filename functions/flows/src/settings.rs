@@ -1,6 +1,11 @@
 //! The settings of this function, read once at start; every wrong one is reported, by name.
 
 use std::fmt;
+use std::sync::Arc;
+
+use oauth::ResourceServer;
+
+use crate::app::Callers;
 
 const CONNECT_TIMEOUT_SECONDS: u32 = 5;
 const MOST_SECONDS: u32 = 300;
@@ -30,6 +35,8 @@ pub struct Deployment {
     pub settings: Settings,
     /// `PINGUARD_CONTROL_SECRET`: the id of the secret that holds the control database's URL.
     pub control_secret: String,
+    /// `PINGUARD_AUTH` and `PINGUARD_OAUTH_…`: what callers show, keys or access tokens.
+    pub callers: Callers,
     /// `PINGUARD_AUDIT_QUEUE_URL`: the queue that feeds the audit function; without one, events go to the log.
     pub audit_queue_url: Option<String>,
 }
@@ -113,10 +120,20 @@ impl Deployment {
             allowed_origins,
         };
         let audit_queue_url = text("PINGUARD_AUDIT_QUEUE_URL");
-        if problems.is_empty() {
-            Ok(Self { settings, control_secret, audit_queue_url })
-        } else {
-            Err(Problems(problems))
+        let callers = match text("PINGUARD_AUTH").as_deref() {
+            None | Some("apikey") => Some(Callers::ApiKeys),
+            Some("oauth") => oauth::Settings::read(&get, &mut problems)
+                .map(|settings| Callers::Tokens(Arc::new(ResourceServer::new(settings)))),
+            Some(mode) => {
+                problems.push(format!("PINGUARD_AUTH must be `apikey` or `oauth`, not `{mode}`"));
+                None
+            }
+        };
+        match callers {
+            Some(callers) if problems.is_empty() => {
+                Ok(Self { settings, control_secret, callers, audit_queue_url })
+            }
+            _ => Err(Problems(problems)),
         }
     }
 }
@@ -144,10 +161,11 @@ mod tests {
         let problems = read(&[
             ("PINGUARD_CONNECT_TIMEOUT_SECONDS", "0"),
             ("PINGUARD_PUBLIC_URL", "mcp.example.com"),
+            ("PINGUARD_AUTH", "none"),
             ("PINGUARD_ALLOWED_ORIGINS", "https://a.example.com, app.example.com"),
         ]);
         let problems = problems.unwrap_err().to_string();
-        for name in ["CONTROL_SECRET", "CONNECT_TIMEOUT_SECONDS", "PUBLIC_URL", "ALLOWED_ORIGINS"] {
+        for name in ["AUTH", "CONTROL_SECRET", "CONNECT_TIMEOUT_SECONDS", "PUBLIC_URL", "ALLOWED_ORIGINS"] {
             assert!(problems.contains(&format!("PINGUARD_{name} ")), "{name} in {problems}");
         }
     }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use http::Request;
 use hyper::body::Incoming;
-use mcp::{Answer, App, Settings};
+use mcp::{Answer, App, Limits, Settings};
 use state::{CallRecord, Effect};
 use tokio::time::Instant;
 
@@ -17,7 +17,7 @@ const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
 /// The settings of a machine: the defaults, and requests to loopback only, whatever name a page gives it.
 pub(crate) fn settings(port: u16, default_secret: &str) -> Settings {
     Settings {
-        default_secret: Some(default_secret.to_owned()),
+        limits: Limits { default_secret: Some(default_secret.to_owned()), ..Limits::default() },
         allowed_hosts: hosts(),
         allowed_origins: origins(port),
         ..Settings::default()

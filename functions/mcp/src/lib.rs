@@ -37,6 +37,7 @@ use crate::server::Server;
 pub use analyst::Memories;
 pub use app::{App, Callers};
 pub use rpc::Answer;
+pub use service::Limits;
 pub use settings::{Deployment, Problems, Settings};
 pub use tools::{BuiltIn, Takes};
 

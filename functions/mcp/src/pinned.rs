@@ -1,8 +1,8 @@
 //! Which pins agents may call: those that stand as they were tested, while the deployment has pins on.
 
 use analyst::{Failure, Kind};
-use pins::{Pin, ScopeCredential, StampKey, StampState};
-use state::{CredentialSecret, Node};
+use pins::{Pin, StampKey, StampState};
+use state::Node;
 use tokio::time::Instant;
 
 use crate::app::App;
@@ -51,22 +51,4 @@ pub(crate) fn verify(pin: &Pin, key: &StampKey, scope: &pins::Scope) -> Result<(
     let failure =
         Failure::new(Kind::Refusal, code, format!("the pinned query `{}` {what}", pin.name().as_str()));
     Err(failure.hinting("its owner has to test it in the editor and publish the flow"))
-}
-
-/// What a stamp of this node covers beside the pin.
-pub(crate) fn stamp_scope(workspace: &str, node: &Node, secret: &CredentialSecret) -> pins::Scope {
-    let texts = |names: &[state::QualifiedName]| names.iter().map(ToString::to_string).collect();
-    pins::Scope {
-        workspace: workspace.to_owned(),
-        credential: match &node.credential {
-            None => ScopeCredential::Default,
-            Some(id) => {
-                ScopeCredential::Named { id: id.as_str().to_owned(), secret: secret.secret_id.clone() }
-            }
-        },
-        selection: texts(&node.relations),
-        allowed_functions: texts(&node.allowed_functions),
-        allowed_foreign_tables: texts(&node.allowed_foreign_tables),
-        search_path: node.search_path.clone(),
-    }
 }

@@ -67,7 +67,10 @@ impl Server {
 
     /// Does a tool's work to its end, or until the caller has left.
     async fn work(&self, offer: &Offer<'_>, given: &JsonObject, left: impl Future<Output = ()>) -> Done {
-        let work = match self.begin(offer.node, self.app.scope(offer.node)) {
+        let claims = analyst::claims::of(&offer.node.caller_claims, self.claims.as_deref());
+        let begun =
+            claims.and_then(|claims| self.begin(offer.node, Scope { claims, ..self.app.scope(offer.node) }));
+        let work = match begun {
             Ok(work) => work,
             Err(failure) => return Done { result: Err(failure), report: Report::default() },
         };
@@ -86,6 +89,7 @@ impl Server {
             node,
             secret: self.app.secret(&self.served.live, node)?,
             scope,
+            token: self.claims.as_deref(),
             latest: self.latest,
             report: Mutex::default(),
         })

@@ -1,49 +1,24 @@
 //! The settings of this function, read once at start; every wrong one is reported, by name.
 
 use std::fmt;
+use std::sync::Arc;
 
-/// The most that any setting or caller can ask for: rows, bytes of rows, seconds.
-pub(crate) const MOST_ROWS: u64 = 10_000;
-pub(crate) const MOST_BYTES: u64 = 1024 * 1024;
-pub(crate) const MOST_SECONDS: u64 = 300;
+use oauth::ResourceServer;
+use service::Limits;
+
+use crate::app::Callers;
 
 /// Everything that is set from outside.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// `PINGUARD_ROW_CAP`: rows of an answer.
-    pub row_cap: u32,
-    /// `PINGUARD_MAX_BYTES`: JSON bytes of an answer's rows. 48 KiB stay under the 25,000 tokens at which clients cut.
-    pub max_bytes: usize,
-    /// `PINGUARD_TIMEOUT_SECONDS`: seconds of a call; 20 stay under the 30 of an HTTP API.
-    pub timeout_seconds: u32,
-    /// `PINGUARD_CONNECT_TIMEOUT_SECONDS`: seconds to a server's first answer.
-    pub connect_timeout_seconds: u32,
-    /// Characters of one value that are shown.
-    pub value_chars: usize,
+    /// What nodes and callers may only lower.
+    pub limits: Limits,
     /// `PINGUARD_TRACE_PREVIEW`: whether call records hold a preview of the statement.
     pub trace_preview: bool,
-    /// `PINGUARD_DATABASE_SECRET`: the secret of nodes without a credential.
-    pub default_secret: Option<String>,
     /// Hosts that requests may be sent to; empty where the front door sees to it.
     pub allowed_hosts: Vec<String>,
     /// `PINGUARD_ALLOWED_ORIGINS`: web origins whose pages may call, besides the public URL's own.
     pub allowed_origins: Vec<String>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            row_cap: 500,
-            max_bytes: 48 * 1024,
-            timeout_seconds: 20,
-            connect_timeout_seconds: 5,
-            value_chars: 4_000,
-            trace_preview: false,
-            default_secret: None,
-            allowed_hosts: Vec::new(),
-            allowed_origins: Vec::new(),
-        }
-    }
 }
 
 /// What a deployment needs beyond [`Settings`]: where the control database is.
@@ -56,8 +31,8 @@ pub struct Deployment {
     /// `PINGUARD_STAMP_SECRET`: the id of the secret that holds the key of pins' stamps; none while
     /// `PINGUARD_PINNED_QUERIES` does not turn pins on.
     pub stamp_secret: Option<String>,
-    /// `PINGUARD_AUTH` and `PINGUARD_OAUTH_…`: whose access tokens callers show; none where they show keys.
-    pub oauth: Option<oauth::Settings>,
+    /// `PINGUARD_AUTH` and `PINGUARD_OAUTH_…`: what callers show, keys or access tokens.
+    pub callers: Callers,
 }
 
 /// Settings that are wrong or missing, one line each.
@@ -76,37 +51,40 @@ impl Deployment {
     /// Reads the settings through `get`.
     pub fn read(get: impl Fn(&str) -> Option<String>) -> Result<Self, Problems> {
         let mut reader = Reader { get, problems: Vec::new() };
-        let defaults = Settings::default();
+        let defaults = Limits::default();
         let public_url = reader.public_url();
         let mut allowed_origins = reader.origins();
         allowed_origins.extend(public_url.as_ref().map(|url| url.origin.clone()));
-        let settings = Settings {
-            row_cap: reader.whole("PINGUARD_ROW_CAP", MOST_ROWS).unwrap_or(defaults.row_cap),
+        let limits = Limits {
+            row_cap: reader.whole("PINGUARD_ROW_CAP", Limits::MOST_ROWS).unwrap_or(defaults.row_cap),
             max_bytes: reader
-                .whole("PINGUARD_MAX_BYTES", MOST_BYTES)
+                .whole("PINGUARD_MAX_BYTES", Limits::MOST_BYTES)
                 .map_or(defaults.max_bytes, |bytes| bytes as usize),
             timeout_seconds: reader
-                .whole("PINGUARD_TIMEOUT_SECONDS", MOST_SECONDS)
+                .whole("PINGUARD_TIMEOUT_SECONDS", Limits::MOST_SECONDS)
                 .unwrap_or(defaults.timeout_seconds),
             connect_timeout_seconds: reader
-                .whole("PINGUARD_CONNECT_TIMEOUT_SECONDS", MOST_SECONDS)
+                .whole("PINGUARD_CONNECT_TIMEOUT_SECONDS", Limits::MOST_SECONDS)
                 .unwrap_or(defaults.connect_timeout_seconds),
-            trace_preview: reader.switch("PINGUARD_TRACE_PREVIEW"),
             default_secret: reader.text("PINGUARD_DATABASE_SECRET"),
-            allowed_hosts: public_url.into_iter().map(|url| url.host).collect(),
-            allowed_origins,
             value_chars: defaults.value_chars,
         };
-        let oauth = reader.auth();
+        let settings = Settings {
+            limits,
+            trace_preview: reader.switch("PINGUARD_TRACE_PREVIEW"),
+            allowed_hosts: public_url.into_iter().map(|url| url.host).collect(),
+            allowed_origins,
+        };
+        let callers = reader.callers();
         let control_secret =
             reader.required("PINGUARD_CONTROL_SECRET", "the id of the secret of the control database");
         let stamp_secret = reader.switch("PINGUARD_PINNED_QUERIES").then(|| {
             let meaning = "the id of the secret of the stamp key, which PINGUARD_PINNED_QUERIES needs";
             reader.required("PINGUARD_STAMP_SECRET", meaning)
         });
-        match (control_secret, reader.problems.is_empty()) {
-            (Some(control_secret), true) => {
-                Ok(Self { settings, control_secret, stamp_secret: stamp_secret.flatten(), oauth })
+        match (control_secret, callers, reader.problems.is_empty()) {
+            (Some(control_secret), Some(callers), true) => {
+                Ok(Self { settings, control_secret, stamp_secret: stamp_secret.flatten(), callers })
             }
             _ => Err(Problems(reader.problems)),
         }
@@ -150,10 +128,13 @@ impl<Get: Fn(&str) -> Option<String>> Reader<Get> {
         matches!((self.get)(name).as_deref(), Some("1" | "true"))
     }
 
-    fn auth(&mut self) -> Option<oauth::Settings> {
+    fn callers(&mut self) -> Option<Callers> {
         match self.text("PINGUARD_AUTH").as_deref() {
-            None | Some("apikey") => None,
-            Some("oauth") => oauth::Settings::read(&self.get, &mut self.problems),
+            None | Some("apikey") => Some(Callers::ApiKeys),
+            Some("oauth") => {
+                let settings = oauth::Settings::read(&self.get, &mut self.problems)?;
+                Some(Callers::Tokens(Arc::new(ResourceServer::new(settings))))
+            }
             Some(mode) => {
                 self.problems.push(format!("PINGUARD_AUTH must be `apikey` or `oauth`, not `{mode}`"));
                 None

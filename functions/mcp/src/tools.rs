@@ -18,7 +18,6 @@ use state::{Actions, CredentialSecret, Node};
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::pinned::stamp_scope;
 use crate::served::Does;
 
 pub(crate) use pinned::definition as pinned_definition;
@@ -148,6 +147,8 @@ pub(crate) struct Work<'a> {
     pub(crate) node: &'a Node,
     pub(crate) secret: CredentialSecret,
     pub(crate) scope: Scope,
+    /// What the caller's access token says.
+    pub(crate) token: Option<&'a JsonObject>,
     /// When the answer must be on its way, whatever the caller asks for.
     pub(crate) latest: Instant,
     /// What is known of the call so far, even if it never ends.
@@ -206,7 +207,7 @@ impl<'a> Work<'a> {
 
     /// What stamps of the node cover beside a pin.
     fn stamp_scope(&self) -> pins::Scope {
-        stamp_scope(self.workspace, self.node, &self.secret)
+        service::stamp_scope(self.workspace, self.node, &self.secret)
     }
 
     /// The node's pins that may be called now.

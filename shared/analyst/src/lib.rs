@@ -2,6 +2,7 @@
 
 mod ask;
 pub mod catalog;
+pub mod claims;
 pub mod connect;
 pub mod describe;
 mod failure;

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 
 use pg::Parameter;
 use pg::values::RowFormat;
-use pins::{BadArguments, Column, Compiled, ParamType, Pin, Problem};
+use pins::{BadArguments, BadCall, Column, Compiled, ParamType, Pin, Problem};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
+use crate::claims;
 use crate::failure::{Failure, Kind};
 use crate::memories::Reached;
 use crate::query::{self, Answer, Ask, ColumnView};
@@ -29,6 +30,8 @@ pub struct Call<'a> {
     pub compiled: &'a Compiled,
     /// What the caller sends.
     pub arguments: &'a Map<String, Value>,
+    /// What the caller's access token says, if it shows one.
+    pub token: Option<&'a Map<String, Value>>,
     /// How rows are written.
     pub format: RowFormat,
 }
@@ -114,7 +117,7 @@ impl Call<'_> {
     where
         Open: AsyncFnOnce() -> Result<Reached, Failure>,
     {
-        let values = self.compiled.bind(self.arguments).map_err(|bad| bad_arguments(&bad))?;
+        let values = self.compiled.bind_call(self.arguments, self.token).map_err(bad_call)?;
         let ask = ask(self.pin, self.compiled, values, scope, self.format);
         let answer = query::ask(&ask, scope, deadline, open).await.map_err(without_statement)?;
         Ok(self.pinned(answer))
@@ -184,6 +187,15 @@ fn ask<'a>(
 
 fn columns(views: &[ColumnView]) -> Vec<Column> {
     views.iter().map(|view| Column { name: view.name.clone(), ty: view.type_name.clone() }).collect()
+}
+
+fn bad_call(bad: BadCall) -> Failure {
+    match bad {
+        BadCall::Arguments(bad) => bad_arguments(&bad),
+        BadCall::NoToken(claim) => claims::no_token(&claim),
+        BadCall::MissingClaim(claim) => claims::missing(&claim),
+        BadCall::UnfitClaim { claim, why } => claims::unfit(&claim, &why),
+    }
 }
 
 fn bad_arguments(bad: &BadArguments) -> Failure {

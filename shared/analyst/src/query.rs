@@ -105,6 +105,7 @@ where
     }
     let plan = ReadPlan {
         search_path: scope.search_path.clone(),
+        claims: scope.claims.clone(),
         deadline,
         row_limit: ask.rows as usize,
         raw_byte_budget: ask.bytes.saturating_mul(RAW_BYTES_A_JSON_BYTE),

@@ -2,8 +2,8 @@
 
 use guard::facts::ObjectName;
 use guard::{RowLimit, Rules};
-use pg::SearchPath;
 use pg::name::RelationName;
+use pg::{Claims, SearchPath};
 
 /// A node's limits and selection, as the use cases need them.
 #[derive(Debug, Clone)]
@@ -16,6 +16,8 @@ pub struct Scope {
     pub allowed_foreign_tables: Vec<ObjectName>,
     /// Schemas that unqualified names are looked up in; none leaves the login's own setting.
     pub search_path: Option<SearchPath>,
+    /// What the caller's access token says, as far as the node hands it to its database.
+    pub claims: Option<Claims>,
     /// The node's limits, each already under the deployment's.
     pub ceilings: Ceilings,
 }
@@ -40,6 +42,7 @@ impl Scope {
             selection: self.selection(),
             allowed_functions: self.allowed_functions.clone(),
             allowed_foreign_tables: self.allowed_foreign_tables.clone(),
+            told_settings: self.claims.as_ref().map(|claims| claims.settings().to_vec()).unwrap_or_default(),
             row_limit,
         }
     }

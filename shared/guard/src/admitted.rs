@@ -9,8 +9,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::RowLimit;
 use crate::facts::ObjectName;
+use crate::rules::{RowLimit, Rules, Selection};
+use crate::scope;
 use crate::verdict::{Code, Finding, Refusal};
 
 const PREFIX: &str = "SELECT * FROM (";
@@ -50,6 +51,7 @@ pub struct Candidate {
     /// What is parsed to be judged, where that is not the text that runs.
     judged: Option<Admitted>,
     called: BTreeSet<String>,
+    bare: BTreeSet<String>,
     /// Where a literal stands of which PostgreSQL may make arrays, rows or ranges while it parses.
     opening: Option<Opening>,
 }
@@ -66,6 +68,7 @@ impl Candidate {
             admitted: Admitted { parameters, ..Admitted::rows(part, limit) },
             judged: None,
             called: BTreeSet::new(),
+            bare: BTreeSet::new(),
             opening: None,
         }
     }
@@ -76,16 +79,17 @@ impl Candidate {
             admitted: Admitted { parameters, ..Admitted::explain(options, part) },
             judged: Some(Admitted::rows(part, limit)),
             called: BTreeSet::new(),
+            bare: BTreeSet::new(),
             opening: None,
         }
     }
 
     pub(crate) fn show(admitted: Admitted) -> Self {
-        Self { admitted, judged: None, called: BTreeSet::new(), opening: None }
+        Self { admitted, judged: None, called: BTreeSet::new(), bare: BTreeSet::new(), opening: None }
     }
 
-    pub(crate) fn naming(self, called: BTreeSet<String>) -> Self {
-        Self { called, ..self }
+    pub(crate) fn naming(self, called: BTreeSet<String>, bare: BTreeSet<String>) -> Self {
+        Self { called, bare, ..self }
     }
 
     pub(crate) fn opening_with(self, opening: Option<Opening>) -> Self {
@@ -106,6 +110,19 @@ impl Candidate {
         );
         let help = "write arrays as ARRAY[…] and rows as ROW(…), or send the value as a parameter";
         Some(Refusal::one(Finding::new(Code::UnsafeType, message, help).at(opening.position)))
+    }
+
+    /// With a selection, the tables and views that it names without a schema; else none.
+    pub fn bare_relations(&self) -> &BTreeSet<String> {
+        &self.bare
+    }
+
+    /// What to say in place of PostgreSQL's error about it, where the names without a schema mean these: the error would tell of
+    /// columns of those that are not selected.
+    pub fn refused_for_relations(&self, meant: &[ObjectName], rules: &Rules) -> Option<Refusal> {
+        let Selection::Only(selected) = &rules.selection else { return None };
+        let others = meant.iter().filter(|meant| !selected.contains(meant));
+        Refusal::all(others.map(|other| scope::not_selected(&other.to_string(), selected)).collect())
     }
 
     /// What would be sent to the server if it may run.

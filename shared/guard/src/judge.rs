@@ -410,7 +410,7 @@ fn need(needs: &mut Needs, object: &Object) {
         | Object::Part(oid, _)
         | Object::Found(oid)
         | Object::Cast(oid)
-            | Object::TextCast(oid)
+        | Object::TextCast(oid)
         | Object::Simplified(oid, _) => {
             if !oid.is_pinned() {
                 needs.functions.insert(*oid);

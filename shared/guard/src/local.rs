@@ -22,7 +22,7 @@ fn judge_tree(tree: &ParseResult, text: &Text<'_>, rules: &Rules) -> Result<Cand
             let sifted = sieve::sift(root, text, &rules.selection);
             refuse_any(sifted.findings)?;
             let candidate = Candidate::rows(text.body(), sifted.parameters, rules.row_limit);
-            Ok(candidate.naming(sifted.called).opening_with(sifted.opening))
+            Ok(candidate.naming(sifted.called, sifted.bare).opening_with(sifted.opening))
         }
         NodeEnum::ExplainStmt(statement) => {
             not_with_selection(rules, "EXPLAIN")?;

@@ -11,6 +11,9 @@ pub struct Rules {
     pub allowed_functions: Vec<ObjectName>,
     /// Foreign tables of postgres_fdw that may be read though another server's rights count for them.
     pub allowed_foreign_tables: Vec<ObjectName>,
+    /// Settings that the statement may read besides those of the list, in small letters: they hold what the caller's own
+    /// access token says.
+    pub told_settings: Vec<String>,
     /// Rows that the wrapped statement may return at most.
     pub row_limit: RowLimit,
 }
@@ -36,6 +39,7 @@ impl Rules {
             selection: Selection::Everything,
             allowed_functions: nothing(),
             allowed_foreign_tables: nothing(),
+            told_settings: Vec::new(),
             row_limit,
         }
     }

@@ -3,6 +3,8 @@
 //!
 //! This is the smaller half of the rule. What a name means is judged on the tree that PostgreSQL makes of it.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::facts::ObjectName;
@@ -10,18 +12,28 @@ use crate::named::{self, NamedRelation};
 use crate::text::Text;
 use crate::verdict::{Code, Finding};
 
-/// A finding for each name that none of the selected relations has.
-pub(crate) fn unselected(tree: &Value, selected: &[ObjectName], text: &Text<'_>) -> Vec<Finding> {
+/// What a text names.
+pub(crate) struct Named {
+    /// A finding for each name that none of the selected relations has.
+    pub(crate) findings: Vec<Finding>,
+    /// The names without a schema. PostgreSQL may find another relation by them than the selected one.
+    pub(crate) bare: BTreeSet<String>,
+}
+
+pub(crate) fn named(tree: &Value, selected: &[ObjectName], text: &Text<'_>) -> Named {
+    let named = named::named(tree);
+    let bare = named.iter().filter(|named| named.schema.is_none()).map(|named| named.name.clone()).collect();
     let is_selected =
         |named: &NamedRelation| selected.iter().any(|known| named.fits(&known.schema, &known.name));
-    let others = named::named(tree).into_iter().filter(|named| !is_selected(named));
-    others
+    let others = named.into_iter().filter(|named| !is_selected(named));
+    let findings = others
         .map(|named| {
             let schema = named.schema.map_or_else(String::new, |schema| schema + ".");
             let finding = not_selected(&format!("{schema}{}", named.name), selected);
             finding.at(named.location.and_then(|byte| text.position(byte)))
         })
-        .collect()
+        .collect();
+    Named { findings, bare }
 }
 
 /// Refuses a relation, named as the caller or the catalog names it.

@@ -24,16 +24,26 @@ pub(crate) struct Sifted {
     pub(crate) parameters: usize,
     /// The functions and types that it names, without their schemas.
     pub(crate) called: BTreeSet<String>,
+    /// With a selection, the relations that it names without their schemas.
+    pub(crate) bare: BTreeSet<String>,
     /// The first literal of which PostgreSQL may make an array, a row or a range while it parses.
     pub(crate) opening: Option<Opening>,
 }
 
 pub(crate) fn sift(tree: &impl serde::Serialize, text: &Text<'_>, selection: &Selection) -> Sifted {
-    let mut sifted = Sifted { findings: Vec::new(), parameters: 0, called: BTreeSet::new(), opening: None };
+    let mut sifted = Sifted {
+        findings: Vec::new(),
+        parameters: 0,
+        called: BTreeSet::new(),
+        bare: BTreeSet::new(),
+        opening: None,
+    };
     if let Ok(tree) = serde_json::to_value(tree) {
         look(&tree, text, &mut sifted);
         if let Selection::Only(selected) = selection {
-            sifted.findings.extend(scope::unselected(&tree, selected, text));
+            let scope::Named { findings, bare } = scope::named(&tree, selected, text);
+            sifted.findings.extend(findings);
+            sifted.bare = bare;
         }
     } else {
         let message = "the statement could not be looked through";

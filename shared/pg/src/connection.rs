@@ -8,6 +8,7 @@ use postgres_protocol::message::frontend;
 use tokio::time::{Instant, error::Elapsed, sleep, timeout};
 
 use crate::cancel::{CancelOnDrop, Canceller};
+use crate::claims::Claims;
 use crate::connect_error::{ConnectError, Stage};
 use crate::dial::{dial, within};
 use crate::flight::Flight;
@@ -214,12 +215,17 @@ impl Connection {
     }
 
     /// The settings for a transaction on this server.
-    pub(crate) fn settings(&self, timeout: Duration, search_path: Option<&SearchPath>) -> Settings {
+    pub(crate) fn settings(
+        &self,
+        timeout: Duration,
+        search_path: Option<&SearchPath>,
+        claims: Option<&Claims>,
+    ) -> Settings {
         let encoding = match self.parameter("server_encoding") {
             Some("SQL_ASCII") => Encoding::None,
             _ => Encoding::Known,
         };
-        Settings::new(self.server_major(), encoding, self.client_check, timeout, search_path)
+        Settings::new(self.server_major(), encoding, self.client_check, timeout, search_path, claims)
     }
 
     /// Whether an error of our settings teaches something, so that they are worth a second try.

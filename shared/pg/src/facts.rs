@@ -50,7 +50,8 @@ impl Connection {
             ask(sql::TYPE_NAMES, type_names),
             Ask { sql: sql::CASTS, parameters: Vec::new() },
         ];
-        let path = SearchPath::new(["pg_catalog"]).map_err(|_| ReadError::out_of_turn())?;
+        // Temporary objects, which a pooler may have left, are else found before PostgreSQL's own.
+        let path = SearchPath::new(["pg_catalog", "pg_temp"]).map_err(|_| ReadError::out_of_turn())?;
         let tables = self.ask(&asks, Some(&path), deadline).await?;
         let [
             versions,

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod cancel;
+mod claims;
 mod connect_error;
 mod connection;
 mod dial;
@@ -25,6 +26,7 @@ pub mod name;
 pub mod types;
 pub mod values;
 
+pub use claims::{ClaimName, Claims, NulInClaim};
 pub use connect_error::{ConnectError, Stage};
 pub use connection::{ConnectOptions, Connection};
 pub use memory::{Agreed, Consent, Lane, Memory};
@@ -36,4 +38,4 @@ pub use read_error::{Lost, ReadError};
 pub use search_path::{SearchPath, SearchPathError};
 pub use server_error::{Notice, ServerError};
 pub use socket::Socket;
-pub use target::{Host, Password, Target, TargetError};
+pub use target::{Host, Password, Target, TargetError, TokenRequest};

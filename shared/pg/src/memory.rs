@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use guard::facts::{Facts, Needs, ObjectName};
 
 pub(crate) use gate::{GATE, LOOK, PARSING, PRINT_LOUDLY, PRINT_QUIETLY, RESTORE, VERSIONS};
-pub(crate) use versions::{Gate, Versions, parameters};
+pub(crate) use versions::{Gate, Versions, names, parameters};
 
 /// Objects that are remembered at most; past them everything is forgotten and asked anew.
 const MOST_OBJECTS: usize = 20_000;

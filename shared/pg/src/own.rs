@@ -55,7 +55,7 @@ impl Connection {
         let timeout = settings::statement_timeout(deadline);
         let mut tries = 0;
         loop {
-            let settings = self.settings(timeout, search_path);
+            let settings = self.settings(timeout, search_path, None);
             self.launch(flight(&settings, asks).map_err(ReadError::unsendable)?).await?;
             let error = match self.collect_tables(asks.len()).await? {
                 Ok(tables) => return Ok(tables),

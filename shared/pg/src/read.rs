@@ -20,6 +20,7 @@ use guard::facts::ObjectName;
 use guard::{Candidate, Clear, ColumnType, Refusal, Rules};
 use tokio::time::{Instant, timeout_at};
 
+use crate::claims::Claims;
 use crate::connection::Connection;
 use crate::memory::{Gate, Lane, Memory};
 use crate::parameter::Parameter;
@@ -39,6 +40,8 @@ const MOST_CHANGES: usize = 4;
 pub struct ReadPlan {
     /// Where unqualified names are looked up; none leaves what the login has.
     pub search_path: Option<SearchPath>,
+    /// What the caller's token says, for policies and views to read; none sets nothing.
+    pub claims: Option<Claims>,
     /// When everything must have ended.
     pub deadline: Instant,
     /// The most rows that are read; one more, and the result counts as stopped.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::claims::Claims;
 use crate::search_path::SearchPath;
 use crate::server_error::ServerError;
 
@@ -18,7 +19,7 @@ pub(crate) const BEGIN_WRITING: &str = "BEGIN ISOLATION LEVEL READ COMMITTED REA
 /// remarks besides; a role or a database may have set them otherwise. Written out, because a loop over a list of
 /// names costs the server twice the time.
 macro_rules! set {
-    ($more:literal) => {
+    ($($more:literal),*) => {
         concat!(
             "SELECT pg_catalog.set_config('client_min_messages', 'notice', true), \
              pg_catalog.set_config('standard_conforming_strings', 'on', true), \
@@ -35,16 +36,29 @@ macro_rules! set {
              pg_catalog.set_config('statement_timeout', $2, true), \
              pg_catalog.set_config('lock_timeout', $3, true), \
              pg_catalog.set_config('client_connection_check_interval', $4, true), \
-             pg_catalog.set_config('idle_in_transaction_session_timeout', $5, true)",
-            $more
+             pg_catalog.set_config('idle_in_transaction_session_timeout', $5, true)"
+            $(, $more)*
         )
     };
 }
-const SET: &str = set!("");
-const SET_17: &str = set!(", pg_catalog.set_config('transaction_timeout', $5, true)");
+/// The same without and with what the caller's token says.
+macro_rules! both {
+    ($more:literal) => {
+        [
+            set!($more),
+            set!(
+                $more,
+                ", (SELECT pg_catalog.count(pg_catalog.set_config(key, value, true)) \
+                 FROM pg_catalog.jsonb_each_text($6::pg_catalog.jsonb))"
+            ),
+        ]
+    };
+}
+const SET: [&str; 2] = both!("");
+const SET_17: [&str; 2] = both!(", pg_catalog.set_config('transaction_timeout', $5, true)");
 /// A database without an encoding checks what it sends against the client's, and one odd byte would cost the whole result.
-const SET_ASCII: &str = set!(", pg_catalog.set_config('client_encoding', 'SQL_ASCII', true)");
-const SET_17_ASCII: &str = set!(
+const SET_ASCII: [&str; 2] = both!(", pg_catalog.set_config('client_encoding', 'SQL_ASCII', true)");
+const SET_17_ASCII: [&str; 2] = both!(
     ", pg_catalog.set_config('transaction_timeout', $5, true), \
      pg_catalog.set_config('client_encoding', 'SQL_ASCII', true)"
 );
@@ -80,7 +94,7 @@ pub(crate) const CLIENT_CHECK: &str = "client_connection_check_interval";
 /// The query that sets everything, with what it is given.
 pub(crate) struct Settings {
     pub(crate) sql: &'static str,
-    parameters: [Option<String>; 5],
+    parameters: Vec<Option<String>>,
 }
 
 /// The time the server gets for one statement that must end by `deadline`.
@@ -112,30 +126,31 @@ impl Settings {
         check: ClientCheck,
         timeout: Duration,
         search_path: Option<&SearchPath>,
+        claims: Option<&Claims>,
     ) -> Self {
+        let [plain, with_claims] = match (major >= 17, encoding) {
+            (true, Encoding::Known) => SET_17,
+            (true, Encoding::None) => SET_17_ASCII,
+            (false, Encoding::Known) => SET,
+            (false, Encoding::None) => SET_ASCII,
+        };
         let check = match check {
             ClientCheck::Possible => milliseconds(CHECK_CLIENT),
             ClientCheck::Refused => "0".to_owned(),
         };
-        Self {
-            sql: match (major >= 17, encoding) {
-                (true, Encoding::Known) => SET_17,
-                (true, Encoding::None) => SET_17_ASCII,
-                (false, Encoding::Known) => SET,
-                (false, Encoding::None) => SET_ASCII,
-            },
-            parameters: [
-                search_path.map(SearchPath::setting),
-                Some(milliseconds(timeout)),
-                Some(milliseconds(timeout.min(LOCK))),
-                Some(check),
-                Some(milliseconds(timeout + WALL)),
-            ],
-        }
+        let mut parameters = vec![
+            search_path.map(SearchPath::setting),
+            Some(milliseconds(timeout)),
+            Some(milliseconds(timeout.min(LOCK))),
+            Some(check),
+            Some(milliseconds(timeout + WALL)),
+        ];
+        parameters.extend(claims.map(|claims| Some(claims.json().to_owned())));
+        Self { sql: if claims.is_some() { with_claims } else { plain }, parameters }
     }
 
-    pub(crate) fn parameters(&self) -> [Option<&str>; 5] {
-        self.parameters.each_ref().map(Option::as_deref)
+    pub(crate) fn parameters(&self) -> Vec<Option<&str>> {
+        self.parameters.iter().map(Option::as_deref).collect()
     }
 }
 
@@ -149,7 +164,7 @@ mod tests {
     use super::*;
 
     fn settings(major: u32, check: ClientCheck) -> Settings {
-        Settings::new(major, Encoding::Known, check, Duration::from_secs(20), None)
+        Settings::new(major, Encoding::Known, check, Duration::from_secs(20), None, None)
     }
 
     #[test]
@@ -168,9 +183,25 @@ mod tests {
     fn a_search_path_is_set_only_where_one_is_given() {
         assert_eq!(settings(18, ClientCheck::Possible).parameters()[0], None);
         let none = SearchPath::new(Vec::<String>::new()).unwrap();
-        let settings =
-            Settings::new(18, Encoding::Known, ClientCheck::Possible, Duration::from_secs(1), Some(&none));
+        let settings = Settings::new(
+            18,
+            Encoding::Known,
+            ClientCheck::Possible,
+            Duration::from_secs(1),
+            Some(&none),
+            None,
+        );
         assert_eq!(settings.parameters()[0], Some(""));
+    }
+
+    #[test]
+    fn claims_are_one_more_parameter_and_no_text() {
+        let name = crate::claims::ClaimName::parse("tenant").unwrap();
+        let claims = Claims::new(&[(&name, "x'); DROP".to_owned())]).unwrap();
+        let second = Duration::from_secs(1);
+        let settings = Settings::new(18, Encoding::Known, ClientCheck::Possible, second, None, Some(&claims));
+        assert_eq!(settings.parameters()[5], Some(r#"{"pinguard.claim_tenant":"x'); DROP"}"#));
+        assert!(settings.sql.contains("$6") && !settings.sql.contains("DROP"));
     }
 
     #[test]

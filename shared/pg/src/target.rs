@@ -4,6 +4,7 @@ mod host;
 mod json;
 mod options;
 mod password;
+mod token;
 mod url;
 
 use std::fmt;
@@ -13,9 +14,10 @@ use thiserror::Error;
 
 pub use host::Host;
 pub use password::Password;
+pub use token::TokenRequest;
 
 use crate::tls::{Roots, TlsMode};
-use options::Options;
+use options::{LoginBy, Options};
 
 /// The port of PostgreSQL where a secret names none.
 const DEFAULT_PORT: u16 = 5432;
@@ -109,6 +111,9 @@ pub enum TargetError {
         /// What to do instead.
         instead: &'static str,
     },
+    /// A password, and the wish for a token instead of one.
+    #[error("the secret holds a password and `auth=rds-iam`: keep one of them")]
+    PasswordBesideToken,
     /// `channel_binding=require` without TLS.
     #[error("`channel_binding=require` needs TLS: remove `sslmode=disable`")]
     BindingWithoutTls,
@@ -169,7 +174,31 @@ impl Target {
         let user = filled(parts.user).ok_or(TargetError::NoUser)?;
         let database = filled(parts.database).unwrap_or_else(|| user.clone());
         let options = Options::parse(parts.options, &host)?;
-        Ok(Self { host, port, user, password: filled(parts.password).map(Password::new), database, options })
+        let password = filled(parts.password).map(Password::new);
+        if password.is_some() && options.login_by != LoginBy::Password {
+            return Err(TargetError::PasswordBesideToken);
+        }
+        Ok(Self { host, port, user, password, database, options })
+    }
+
+    /// What a token is asked for with, where the secret says `auth=rds-iam`. One token opens one connection:
+    /// it is good for 15 minutes at most.
+    pub fn token_request(&self) -> Option<TokenRequest> {
+        match &self.options.login_by {
+            LoginBy::Password => None,
+            LoginBy::RdsToken { region } => Some(TokenRequest {
+                host: self.host.to_string(),
+                port: self.port,
+                user: self.user.clone(),
+                region: region.clone().or_else(|| self.host.rds_region().map(str::to_owned)),
+            }),
+        }
+    }
+
+    /// The same target, which logs in with this token.
+    #[must_use]
+    pub fn with_token(self, token: String) -> Self {
+        Self { password: Some(Password::new(token)), ..self }
     }
 
     /// The host, as parsed.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use crate::arguments::{self, BadArguments};
+use crate::arguments::{self, BadArguments, BadCall};
 use crate::canonical::Canonical;
 use crate::name::ParamName;
 use crate::param::{Param, Presence};
@@ -114,11 +114,21 @@ impl Compiled {
     }
 
     /// The values of `$1`, `$2` and so on as canonical text, `None` for NULL; or everything that is wrong with the
-    /// arguments.
+    /// arguments. Parameters that are claims are given like the others: this is for whoever tests the pin.
     pub fn bind(&self, arguments: &Map<String, Json>) -> Result<Vec<Option<String>>, BadArguments> {
         let values = arguments::read(&self.rows, arguments)?;
         let value = |row: &usize| values.get(*row)?.as_ref().map(|value| value.text().to_owned());
         Ok(self.order.iter().map(value).collect())
+    }
+
+    /// The same for an agent's call: what is a claim comes from `claims`, those of the caller's access token, if it shows one.
+    pub fn bind_call(
+        &self,
+        arguments: &Map<String, Json>,
+        claims: Option<&Map<String, Json>>,
+    ) -> Result<Vec<Option<String>>, BadCall> {
+        let arguments = arguments::with_claims(&self.rows, arguments, claims)?;
+        Ok(self.bind(&arguments)?)
     }
 
     /// Where a character of the compiled statement (from 1, as PostgreSQL counts) stands in the saved one. All of a
@@ -156,6 +166,7 @@ fn canonical_bytes(pin: &Pin, order: &[usize], sql: &str) -> Vec<u8> {
             Presence::Required => bytes.texts(["required"].into_iter()),
             Presence::Nullable => bytes.texts(["nullable"].into_iter()),
             Presence::Default(value) => bytes.texts(["default", value.text()].into_iter()),
+            Presence::Claim(claim) => bytes.texts(["claim", claim].into_iter()),
         }
         bytes.option(param.description());
         bytes.texts(param.allowed().iter().map(Value::text));

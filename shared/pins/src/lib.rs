@@ -16,7 +16,7 @@ mod stamp;
 mod statement;
 mod value;
 
-pub use arguments::BadArguments;
+pub use arguments::{BadArguments, BadCall};
 pub use compile::{Compiled, Probe};
 pub use drift::Drift;
 pub use hash::sql_hash;

@@ -9,8 +9,10 @@ use crate::value::{ParamType, Value};
 
 const MAX_DESCRIPTION_CHARS: usize = 500;
 const MAX_ALLOWED: usize = 200;
+const MAX_CLAIM_CHARS: usize = 100;
 
-const KEYS: [&str; 8] = ["name", "type", "required", "description", "default", "allowed", "min", "max"];
+const KEYS: [&str; 9] =
+    ["name", "type", "required", "description", "default", "allowed", "min", "max", "claim"];
 
 /// Whether a call has to give a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub enum Presence {
     Nullable,
     /// Left out, it has this value; null is refused, so that nobody sends it by mistake.
     Default(Value),
+    /// No call gives it: it is this claim of the caller's access token, and a caller without it is refused.
+    Claim(String),
 }
 
 /// One parameter: what the statement calls `:name`.
@@ -45,7 +49,14 @@ impl Param {
         let required = row.optional("required", fields::boolean).unwrap_or(true);
         let description = row.optional("description", read_description).flatten();
         let values = Values::read(&mut row, ty);
+        let claim = row.optional("claim", |json| fields::line(json, MAX_CLAIM_CHARS));
         let presence = match (required, values.default) {
+            (_, default) if let Some(claim) = claim => {
+                if default.is_some() || !required {
+                    row.problem("claim", "a claim that is missing has no other value; drop `default`, and leave `required` true");
+                }
+                Presence::Claim(claim)
+            }
             (true, Some(_)) => {
                 row.problem(
                     "default",
@@ -69,12 +80,13 @@ impl Param {
         json!({
             "name": self.name.as_str(),
             "type": self.ty.map(ParamType::name),
-            "required": self.presence == Presence::Required,
+            "required": matches!(self.presence, Presence::Required | Presence::Claim(_)),
             "description": self.description,
             "default": value(self.default()),
             "allowed": self.allowed.iter().map(Value::to_json).collect::<Vec<_>>(),
             "min": value(self.min.as_ref()),
             "max": value(self.max.as_ref()),
+            "claim": self.claim(),
         })
     }
 
@@ -116,6 +128,11 @@ impl Param {
     /// The value it has when a call leaves it out.
     pub fn default(&self) -> Option<&Value> {
         if let Presence::Default(value) = &self.presence { Some(value) } else { None }
+    }
+
+    /// The claim of the caller's access token that it is.
+    pub fn claim(&self) -> Option<&str> {
+        if let Presence::Claim(claim) = &self.presence { Some(claim) } else { None }
     }
 
     /// Whether a value of the right type is one that this row lets through. The error is meant to follow the name.

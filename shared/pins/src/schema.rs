@@ -11,11 +11,12 @@ use crate::fields;
 use crate::param::Presence;
 use crate::value::{MAX_SAFE_INTEGER, ParamType, Value};
 
-/// The schema of an object with one property a row, in the order of the table.
+/// The schema of an object with one property a row that a call gives, in the order of the table.
 pub(crate) fn input(rows: &[Row]) -> Json {
+    let rows = || rows.iter().filter(|row| row.param.claim().is_none());
     let properties: Map<String, Json> =
-        rows.iter().map(|row| (row.param.name().to_string(), property(row))).collect();
-    let required = rows.iter().filter(|row| *row.param.presence() == Presence::Required);
+        rows().map(|row| (row.param.name().to_string(), property(row))).collect();
+    let required = rows().filter(|row| *row.param.presence() == Presence::Required);
     let required: Vec<Json> = required.map(|row| row.param.name().as_str().into()).collect();
     let mut schema = json!({"type": "object", "properties": properties});
     if let (Json::Object(schema), false) = (&mut schema, required.is_empty()) {
@@ -30,7 +31,7 @@ fn property(row: &Row) -> Json {
     notes.push(format!("{}: {}", row.ty.name(), row.ty.accepts()));
     let shown = |value: &Value| fields::shown(value.text());
     match row.param.presence() {
-        Presence::Required => {}
+        Presence::Required | Presence::Claim(_) => {}
         Presence::Nullable => notes.push("optional, NULL when left out".to_owned()),
         Presence::Default(value) => notes.push(format!("optional, `{}` when left out", shown(value))),
     }

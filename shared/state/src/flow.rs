@@ -10,6 +10,7 @@ mod write;
 use std::collections::BTreeSet;
 
 pub use id::{CredentialId, FlowId, NodeId};
+pub use pg::ClaimName;
 pub use pg::name::{FunctionName, NameError, QualifiedName, RelationName, quote_identifier};
 pub use problem::{FlowProblems, Problem};
 
@@ -66,8 +67,8 @@ pub struct Node {
     pub pins: Vec<pins::Pin>,
     /// Bounds beside row cap and timeout.
     pub limits: Limits,
-    /// Names of the claims of a caller's token that statements of this node may see.
-    pub caller_claims: Vec<String>,
+    /// The claims of a caller's token that the node's database may see, no two of one setting.
+    pub caller_claims: Vec<ClaimName>,
     /// How rows are written where a call does not say.
     pub row_format: RowFormat,
 }

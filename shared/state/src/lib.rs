@@ -25,11 +25,11 @@ pub use control::{
     StoredFlow, UnknownAgreement, Versions,
 };
 pub use flow::{
-    Actions, CredentialId, Flow, FlowId, FlowKind, FlowProblems, FunctionName, Limits, NameError, Node,
+    Actions, ClaimName, CredentialId, Flow, FlowId, FlowKind, FlowProblems, FunctionName, Limits, NameError, Node,
     NodeId, Problem, QualifiedName, RelationName, RowFormat, quote_identifier,
 };
 pub use keys::{ApiKey, HeaderError, KeyHash, KeyToken, Scope, UnknownScope};
 #[cfg(feature = "aws")]
 pub use secrets::AwsSecrets;
-pub use secrets::{Secret, SecretError, SecretStage, SecretStore, SecretText};
+pub use secrets::{Secret, SecretError, SecretStage, SecretStore, SecretText, TokenError};
 pub use stamp_keys::{StampKeyError, StampKeys};

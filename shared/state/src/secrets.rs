@@ -3,6 +3,7 @@
 #[cfg(feature = "aws")]
 mod aws;
 mod files;
+mod token;
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -10,10 +11,12 @@ use std::fmt;
 use std::ops::Deref;
 use std::path::PathBuf;
 
+use pg::TokenRequest;
 use thiserror::Error as ThisError;
 
 #[cfg(feature = "aws")]
 pub use aws::AwsSecrets;
+pub use token::TokenError;
 
 /// The most bytes a secret may have: the limit of AWS Secrets Manager.
 const MAX_BYTES: usize = 65_536;
@@ -145,6 +148,18 @@ impl SecretStore {
             },
             #[cfg(feature = "aws")]
             Self::Aws(secrets) => secrets.read(id, stage).await,
+        }
+    }
+
+    /// Makes a token for one login at Amazon RDS. The caller bounds the time.
+    #[cfg_attr(not(feature = "aws"), expect(clippy::unused_async, reason = "AWS has to be waited for"))]
+    pub async fn token(&self, request: &TokenRequest) -> Result<SecretText, TokenError> {
+        match self {
+            Self::Files(_) | Self::Given(_) => {
+                Err(TokenError::NotHere { user: request.user.clone(), host: request.host.clone() })
+            }
+            #[cfg(feature = "aws")]
+            Self::Aws(secrets) => secrets.token(request).await,
         }
     }
 }

@@ -64,6 +64,16 @@ CREATE OPERATOR <!~~> (LEFTARG = text, RIGHTARG = text, FUNCTION = noting_not, N
 CREATE OPERATOR <~+> (LEFTARG = text, RIGHTARG = text, FUNCTION = like_it, COMMUTATOR = <+~>);
 CREATE OPERATOR <+~> (LEFTARG = text, RIGHTARG = text, FUNCTION = noting_not, COMMUTATOR = <~+>);
 CREATE FUNCTION body_negates(t text) RETURNS boolean LANGUAGE sql STABLE AS $$ SELECT NOT (t <~~> 'a') $$;
+-- a default class whose functions compute and whose operators do not
+CREATE TYPE compared AS (a int);
+CREATE FUNCTION compared_equal(compared, compared) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$ BEGIN RETURN f_passes('equal'); END $$;
+CREATE FUNCTION compared_less(compared, compared) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT ($1).a < ($2).a $$;
+CREATE FUNCTION compared_order(compared, compared) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT btint4cmp(($1).a, ($2).a) $$;
+CREATE OPERATOR ==~ (LEFTARG = compared, RIGHTARG = compared, FUNCTION = compared_equal);
+CREATE OPERATOR <<~ (LEFTARG = compared, RIGHTARG = compared, FUNCTION = compared_less);
+RESET ROLE;
+CREATE OPERATOR CLASS compared_ops DEFAULT FOR TYPE compared USING btree AS OPERATOR 1 <<~, OPERATOR 3 ==~, FUNCTION 1 compared_order(compared, compared);
+SET ROLE guard_app;
 -- the key of the table above
 CREATE FUNCTION key_of(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM f_note($1); RETURN ''; END $$;
 CREATE TABLE above(id int, a text) PARTITION BY LIST ((a || key_of('x')));

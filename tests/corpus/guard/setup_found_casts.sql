@@ -12,5 +12,11 @@ CREATE CAST (mood AS int) WITH FUNCTION note_cast(mood) AS ASSIGNMENT;
 CREATE FUNCTION result_is_cast(m mood) RETURNS int LANGUAGE sql IMMUTABLE BEGIN ATOMIC SELECT m; END;
 CREATE FUNCTION result_is_cast_out(m mood, OUT a int, OUT b int) LANGUAGE sql IMMUTABLE BEGIN ATOMIC SELECT m, m; END;
 CREATE FUNCTION result_is_cast_return(m mood) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN m; END $$;
+-- what writes text of any value
+CREATE FUNCTION feeling_to_text(mood) RETURNS text LANGUAGE sql STABLE AS $$ SELECT string_agg(api_key, ',') FROM secrets $$;
+CREATE CAST (mood AS text) WITH FUNCTION feeling_to_text(mood);
+CREATE DOMAIN moodiness AS mood;
+CREATE OPERATOR ~|| (LEFTARG = anynonarray, RIGHTARG = text, FUNCTION = pg_catalog.anytextcat);
+CREATE AGGREGATE text_of(anynonarray) (SFUNC = pg_catalog.textanycat, STYPE = text, INITCOND = '');
 RESET ROLE;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO guard_agent;

@@ -113,7 +113,10 @@ async fn a_node_without_a_credential_uses_the_default_one_or_says_that_there_is_
         assert_eq!(call["result"]["isError"], true, "{call}");
         assert_failure(&call["result"]["structuredContent"], "no_credential", "unexpected", "credential");
     }
-    let settings = mcp::Settings { default_secret: Some(SECRET.to_owned()), ..mcp::Settings::default() };
+    let settings = mcp::Settings {
+        limits: mcp::Limits { default_secret: Some(SECRET.to_owned()), ..mcp::Limits::default() },
+        ..mcp::Settings::default()
+    };
     let setup = Setup { settings, node: none, ..Setup::default() };
     assert_eq!(setup.start(&db, &db.url).await.query("SELECT 1").await["rows"], json!([[1]]));
 }

@@ -168,7 +168,10 @@ async fn the_front_doors_last_moment_ends_a_call_as_well() {
 #[tokio::test]
 async fn the_deployments_ceilings_stand_over_the_node_and_the_caller() {
     let db = support::database(18).await;
-    let settings = Settings { row_cap: 3, value_chars: 10, ..Settings::default() };
+    let settings = Settings {
+        limits: mcp::Limits { row_cap: 3, value_chars: 10, ..mcp::Limits::default() },
+        ..Settings::default()
+    };
     let setup = Setup { settings, node: json!({"rowCap": 50}), ..Setup::default() };
     let endpoint = setup.start(&db, &db.url).await;
     let answer = endpoint

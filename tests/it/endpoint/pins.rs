@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Endpoint, SECRET, Setup};
 
-const KEY: &str = "a stamp key of thirty-two bytes!";
+pub(super) const KEY: &str = "a stamp key of thirty-two bytes!";
 
 /// The example that the documents work through.
 const DEMO_SALES: &str = "
@@ -35,7 +35,7 @@ fn top() -> Value {
 }
 
 /// The node that pins are tested on here, as the stamp sees it.
-fn place() -> pins::Scope {
+pub(super) fn place() -> pins::Scope {
     pins::Scope {
         workspace: "w".to_owned(),
         credential: pins::ScopeCredential::Named { id: "cred-1".to_owned(), secret: SECRET.to_owned() },
@@ -47,7 +47,7 @@ fn place() -> pins::Scope {
 }
 
 /// The pin with the stamp of a test at this place that returned these columns.
-fn stamped_at(place: &pins::Scope, key: &str, pin: &Value, columns: &[(&str, &str)]) -> Value {
+pub(super) fn stamped_at(place: &pins::Scope, key: &str, pin: &Value, columns: &[(&str, &str)]) -> Value {
     let columns =
         columns.iter().map(|(name, ty)| Column { name: (*name).into(), ty: (*ty).into() }).collect();
     let test = Test { columns, by: "laptop".to_owned(), at: "2026-01-31T00:00:00Z".to_owned() };

@@ -1,14 +1,17 @@
 //! The functions `flows` and `audit` as Lambda runs them, with a queue between them.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, io::Write as _, time::Duration};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
 use state::{ApiKey, AuditKey, Control, NewKey, Scope, SecretStore};
 use tokio::time::Instant;
 
 use super::{
     emulator::Function,
-    events::{FrontDoor, HOST, event},
+    events::{FrontDoor, HOST, event, sample},
+    program,
     secrets_manager::SecretsManager,
 };
 use crate::support::{self, TestDb, command::Folder, http};
@@ -53,10 +56,12 @@ async fn deploy() -> Deployed {
         ("PINGUARD_AUDIT_QUEUE_URL", &queue),
         ("PINGUARD_PUBLIC_URL", &public),
     ];
-    let start =
-        |program: &str, log: &str| Function::start(Path::new(program), &environment, &folder.0.join(log));
-    let flows = start(env!("CARGO_BIN_EXE_flows-under-test"), "flows.log");
-    let audit = start(env!("CARGO_BIN_EXE_audit-under-test"), "audit.log");
+    let start = |name: &str, usual: &str| {
+        let log = folder.0.join(name).with_extension("log");
+        Function::start(&program(name, usual), &environment, &log)
+    };
+    let flows = start("flows", env!("CARGO_BIN_EXE_flows-under-test"));
+    let audit = start("audit", env!("CARGO_BIN_EXE_audit-under-test"));
     Deployed { flows, audit, key, database, aws, queue, folder }
 }
 
@@ -148,4 +153,47 @@ async fn without_its_queue_a_publish_goes_through_and_the_schedule_brings_the_ev
     let schedule = json!({"source": "aws.scheduler", "detail": {}});
     assert_eq!(deployed.audit.invoke(&schedule, TIME), Value::Null);
     assert_eq!(deployed.summaries().await, ["pq_a created", "pq_a edited"]);
+}
+
+/// A payload as CloudWatch Logs packs it.
+fn packed(payload: &Value) -> Value {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(payload.to_string().as_bytes()).unwrap();
+    json!({"awslogs": {"data": STANDARD.encode(encoder.finish().unwrap())}})
+}
+
+#[tokio::test]
+async fn of_a_batch_only_the_message_that_cannot_be_read_comes_again() {
+    let mut deployed = deploy().await;
+    deployed.publish(0);
+    let held = deployed.batch().await;
+    let batch = sample("sqs", &[("@EVENT@", held["Records"][0]["body"].as_str().unwrap())]);
+    let failed = json!({"batchItemFailures": [{"itemIdentifier": batch["Records"][1]["messageId"]}]});
+    assert_eq!(deployed.audit.invoke(&batch, TIME), failed);
+    assert_eq!(deployed.summaries().await, ["pq_a created"]);
+}
+
+#[tokio::test]
+async fn call_records_come_out_of_the_log_and_other_lines_stay_there() {
+    let mut deployed = deploy().await;
+    let record = json!({"id": "0197b2c1-0000-7000-8000-000000000001", "at": "2026-11-30T22:14:34Z", "workspace": "acme",
+        "flow": "team", "node": "sales", "tool": "query", "effect": "allowed", "rowsReturned": 2, "elapsedMs": 41});
+    let payload = packed(&sample("logs", &[("@RECORD@", &record.to_string())]));
+    for _ in 0..2 {
+        assert_eq!(deployed.audit.invoke(&payload, TIME), Value::Null);
+    }
+    assert_eq!(deployed.audit.invoke(&packed(&sample("logs-control", &[])), TIME), Value::Null);
+    let client = deployed.database.client().await;
+    let sql = "SELECT count(*), min(node), sum(rows_returned)::text FROM pinguard.call";
+    let row = client.query_one(sql, &[]).await.unwrap();
+    assert_eq!((row.get::<_, i64>(0), row.get::<_, &str>(1), row.get::<_, &str>(2)), (1, "sales", "2"));
+}
+
+#[tokio::test]
+async fn an_event_of_another_service_fails_and_the_next_is_served() {
+    let mut deployed = deploy().await;
+    let stray = json!({"Records": [{"eventSource": "aws:s3", "s3": {}}]});
+    let said = deployed.audit.outcome(&stray, TIME).unwrap_err();
+    assert!(said["errorMessage"].as_str().unwrap().contains("messages"), "{said}");
+    assert_eq!(deployed.audit.invoke(&sample("schedule", &[]), TIME), Value::Null);
 }

@@ -18,6 +18,9 @@ use serde_json::Value;
 /// How long a function may take for anything.
 const LIMIT: Duration = Duration::from_mins(1);
 
+/// The most bytes of an answer that Lambda takes.
+const MOST_BYTES: usize = 6_291_556;
+
 /// What Lambda tells every function of itself.
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("AWS_LAMBDA_FUNCTION_NAME", "mcp"),
@@ -76,6 +79,11 @@ impl Function {
     /// Hands an event over as soon as the function asks for one, and gives its answer. Lambda stops the function after
     /// `time`.
     pub(crate) fn invoke(&mut self, event: &Value, time: Duration) -> Value {
+        self.outcome(event, time).unwrap_or_else(|error| panic!("the function failed: {error}"))
+    }
+
+    /// The same for an event that may fail: its answer, or what the function says of its failure.
+    pub(crate) fn outcome(&mut self, event: &Value, time: Duration) -> Result<Value, Value> {
         let next = self.waiting.take().unwrap_or_else(|| self.request());
         assert_eq!(
             (next.method.as_str(), next.path.as_str()),
@@ -91,9 +99,26 @@ impl Function {
         next.answer.send(response("200 OK", &headers, &event.to_string())).unwrap();
         let done = self.request();
         let body = String::from_utf8(done.body).unwrap();
-        assert_eq!(done.path, format!("/2018-06-01/runtime/invocation/{id}/response"), "{body}");
         done.answer.send(response("202 Accepted", "", "")).unwrap();
-        serde_json::from_str(&body).unwrap()
+        assert!(body.len() <= MOST_BYTES, "Lambda takes no answer of {} bytes", body.len());
+        let answer = serde_json::from_str(&body).unwrap();
+        match done.path.strip_prefix(&format!("/2018-06-01/runtime/invocation/{id}/")) {
+            Some("response") => Ok(answer),
+            Some("error") => Err(answer),
+            _ => panic!("{}: {body}", done.path),
+        }
+    }
+
+    /// Asks the process to end, as Lambda does before it takes an instance away, and gives the time until it has.
+    pub(crate) fn terminate(&mut self) -> Duration {
+        let since = Instant::now();
+        let kill = format!("kill -TERM {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(since.elapsed() < LIMIT, "the function does not end");
+            thread::sleep(Duration::from_millis(5));
+        }
+        since.elapsed()
     }
 
     /// Waits until the function asks for its next event: only then is it frozen.

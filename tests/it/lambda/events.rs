@@ -1,5 +1,8 @@
 //! Events as the two front doors of Lambda send them: an HTTP API (payload 2.0) and a Function URL.
 
+use std::{fs, path::Path};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 /// Where a request came in.
@@ -43,6 +46,31 @@ pub(crate) fn event(door: FrontDoor, method: &str, path: &str, key: Option<&str>
         event["body"] = json!(body);
     }
     event
+}
+
+/// A sample of `samples/`, an event as AWS sends it, with values in place of its `@WORDS@`.
+pub(crate) fn sample(name: &str, values: &[(&str, &str)]) -> Value {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("it/lambda/samples").join(name).with_extension("json");
+    let mut event: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    fill(&mut event, values);
+    if event["isBase64Encoded"] == true {
+        event["body"] = json!(STANDARD.encode(event["body"].as_str().unwrap()));
+    }
+    event
+}
+
+fn fill(value: &mut Value, values: &[(&str, &str)]) {
+    match value {
+        Value::String(text) => {
+            for (word, with) in values {
+                *text = text.replace(word, with);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| fill(item, values)),
+        Value::Object(members) => members.values_mut().for_each(|member| fill(member, values)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// The body of a call of the tool `query`.

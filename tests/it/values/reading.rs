@@ -57,6 +57,7 @@ impl Reader {
             guard::candidate(sql, &rules).unwrap_or_else(|refusal| panic!("{sql} is refused: {refusal:?}"));
         let plan = ReadPlan {
             search_path: None,
+            claims: None,
             deadline: Instant::now() + PATIENCE,
             row_limit: ROWS as usize,
             raw_byte_budget: 1 << 24,

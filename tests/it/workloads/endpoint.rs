@@ -102,10 +102,13 @@ impl Nodes {
 impl<'a> Endpoint<'a> {
     pub(super) fn open(nodes: &'a Nodes) -> Self {
         let settings = Settings {
-            row_cap: 1_000_000,
-            max_bytes: 1 << 30,
-            value_chars: 1 << 30,
-            timeout_seconds: SECONDS,
+            limits: mcp::Limits {
+                row_cap: 1_000_000,
+                max_bytes: 1 << 30,
+                value_chars: 1 << 30,
+                timeout_seconds: SECONDS,
+                ..mcp::Limits::default()
+            },
             ..Settings::default()
         };
         let app = App {

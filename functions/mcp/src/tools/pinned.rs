@@ -64,7 +64,13 @@ pub(super) async fn call(pin: &Pin, given: &JsonObject, work: &Work<'_>) -> Resu
     work.report(|report| report.sql = Some(compiled.sql().to_owned()));
     let key = work.app.stamp_key(work.latest).await?;
     verify(pin, &key, &work.stamp_scope())?;
-    let call = pinned::Call { pin, compiled: &compiled, arguments: given, format: work.row_format() };
+    let call = pinned::Call {
+        pin,
+        compiled: &compiled,
+        arguments: given,
+        token: work.token,
+        format: work.row_format(),
+    };
     let deadline = work.deadline(work.scope.ceilings.seconds);
     let answer = call.run(&work.scope, deadline, async || work.reach(deadline).await).await?;
     work.report(|report| report.answered(&answer.answer));

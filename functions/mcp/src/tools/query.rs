@@ -6,11 +6,11 @@ use pg::Parameter;
 use pg::values::RowFormat;
 use rmcp::model::JsonObject;
 use serde_json::Value;
+use service::Limits;
 
 use super::schema::{input, list, object_of, output, text, truth, whole, word};
 use super::{Listed, Work};
 use crate::arguments::Arguments;
-use crate::settings::{MOST_BYTES, MOST_ROWS, MOST_SECONDS};
 
 const SQL: &[&str] = &["sql", "statement", "query"];
 const ACCEPTED: &[&str] =
@@ -57,14 +57,14 @@ pub(super) fn listed(scope: &Scope) -> Listed {
                         text("A value."),
                     ),
                 ),
-                ("max_rows", whole("Rows at most, if fewer than the limit.", 1, Some(MOST_ROWS))),
+                ("max_rows", whole("Rows at most, if fewer than the limit.", 1, Some(Limits::MOST_ROWS))),
                 (
                     "max_bytes",
-                    whole("Bytes of rows at most, if fewer than the limit.", FEWEST_BYTES, Some(MOST_BYTES)),
+                    whole("Bytes of rows at most, if fewer than the limit.", FEWEST_BYTES, Some(Limits::MOST_BYTES)),
                 ),
                 (
                     "timeout_seconds",
-                    whole("Seconds at most, if fewer than the limit.", 1, Some(MOST_SECONDS)),
+                    whole("Seconds at most, if fewer than the limit.", 1, Some(Limits::MOST_SECONDS)),
                 ),
                 (
                     "format",
@@ -146,9 +146,9 @@ fn read<'a>(given: &'a JsonObject, work: &Work<'_>) -> Result<Asked<'a>, Failure
         }
         Ok(asked.unwrap_or(limit).min(limit))
     };
-    let rows = at_most("max_rows", 1, MOST_ROWS, limits.rows.into())?;
-    let bytes = at_most("max_bytes", FEWEST_BYTES, MOST_BYTES, limits.bytes as u64)?;
-    let seconds = at_most("timeout_seconds", 1, MOST_SECONDS, limits.seconds.into())?;
+    let rows = at_most("max_rows", 1, Limits::MOST_ROWS, limits.rows.into())?;
+    let bytes = at_most("max_bytes", FEWEST_BYTES, Limits::MOST_BYTES, limits.bytes as u64)?;
+    let seconds = at_most("timeout_seconds", 1, Limits::MOST_SECONDS, limits.seconds.into())?;
     let format = arguments.choice("format", FORMATS)?.unwrap_or(work.row_format());
     let parameters = arguments.list("params")?.iter().cloned().map(Parameter::from).collect();
     let ask = Ask {

@@ -67,6 +67,7 @@ async fn sample(
     let Ok(candidate) = guard::candidate(&sql, &rules) else { return Ok(None) };
     let plan = ReadPlan {
         search_path: scope.search_path.clone(),
+        claims: scope.claims.clone(),
         deadline,
         row_limit: VALUES as usize,
         raw_byte_budget: usize::MAX,

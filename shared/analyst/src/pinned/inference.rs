@@ -107,6 +107,7 @@ impl Inference<'_> {
         let candidate = guard::candidate(&probe.sql, &rules).map_err(Failure::from)?;
         let plan = ReadPlan {
             search_path: self.scope.search_path.clone(),
+            claims: self.scope.claims.clone(),
             deadline: self.deadline,
             row_limit: 1,
             raw_byte_budget: 0,

@@ -103,17 +103,19 @@ impl Judgement<'_> {
     /// `current_setting` tells one setting, named by a literal.
     fn setting(&mut self, call: Node<'_, '_>, origin: &Arc<Origin>) {
         match call.list("args").next().and_then(literal_text) {
-            Some(name) if setting_is_told(&name, origin.by) => {}
+            Some(name) if setting_is_told(&name, origin.by, &self.rules.told_settings) => {}
             Some(name) => self.setting_refused(&format!("the setting `{name}`"), origin),
             None => self.setting_refused("a setting that is not named by a literal", origin),
         }
     }
 }
 
-/// Whether a setting may be read: one that is listed, or, by the definition of a relation, one of those that applications make
-/// up to say for whom they ask. Their names have a dot.
-pub(super) fn setting_is_told(name: &str, by: UsedBy) -> bool {
-    crate::show::is_listed(name) || (by == UsedBy::Relation && name.contains('.'))
+/// Whether a setting may be read: one that is listed or told to this caller, or, by the definition of a relation, one of those
+/// that applications make up to say for whom they ask. Their names have a dot.
+pub(super) fn setting_is_told(name: &str, by: UsedBy, told: &[String]) -> bool {
+    crate::show::is_listed(name)
+        || told.iter().any(|told| told.eq_ignore_ascii_case(name))
+        || (by == UsedBy::Relation && name.contains('.'))
 }
 
 /// Whether it is a call of `current_setting`.
@@ -218,4 +220,32 @@ fn literal_text(node: Node<'_, '_>) -> Option<String> {
 fn byte(text: &str) -> Option<u8> {
     let number: i16 = text.parse().ok()?;
     u8::try_from(number.rem_euclid(256)).ok().filter(|_| (-128..=255).contains(&number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_told_where_it_is_listed_or_of_the_caller() {
+        let told = ["pinguard.claim_tenant".to_owned()];
+        let by_statement = |name: &str| setting_is_told(name, UsedBy::Statement, &told);
+        for name in ["TimeZone", "work_mem", "pinguard.claim_tenant", "Pinguard.CLAIM_tenant"] {
+            assert!(by_statement(name), "{name}");
+        }
+        for name in [
+            "pinguard.claim_email",
+            "pinguard.claim_tenant2",
+            "pinguard.claim_",
+            "pinguard",
+            "app.user",
+            "data_directory",
+            " pinguard.claim_tenant",
+            "",
+        ] {
+            assert!(!by_statement(name), "{name}");
+        }
+        assert!(!setting_is_told("pinguard.claim_tenant", UsedBy::Statement, &[]));
+        assert!(setting_is_told("pinguard.claim_email", UsedBy::Relation, &[]), "of a policy or a view");
+    }
 }

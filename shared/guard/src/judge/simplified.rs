@@ -79,7 +79,8 @@ fn calls_on_columns(tree: &Tree<'_>, leaves: Leaves) -> HashMap<NodeId, Given> {
                 first(node, "args").is_some_and(|argument| varying.contains(&argument.id()))
             }
             Some(NodeKind::OpExpr) => {
-                given(node, &varying).is_some() && is_plain(node.number("opno"), builtin::operator_writes_text)
+                given(node, &varying).is_some()
+                    && is_plain(node.number("opno"), builtin::operator_writes_text)
             }
             Some(NodeKind::FuncExpr) => match (given(node, &varying), node.number("funcid").map(Oid)) {
                 (Some(given), Some(function)) if !function.is_initial() => {

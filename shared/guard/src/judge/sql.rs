@@ -29,7 +29,7 @@ impl Judgement<'_> {
     }
 
     fn text(&mut self, source: &str, mode: ParserOptions, columns: Option<&[String]>, within: &Arc<Origin>) {
-        let Some(mentions) = Self::mentions(source, mode, columns, within) else {
+        let Some(mentions) = Self::mentions(source, mode, columns, &self.rules.told_settings, within) else {
             return self.unreadable_body(within);
         };
         mentions.objects.into_iter().for_each(|object| self.reach(object, within));
@@ -43,7 +43,8 @@ impl Judgement<'_> {
     /// The body of a listed extension's SQL function.
     pub(super) fn extension_sql(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
         let which = Overloads::of_body(fact);
-        let mentions = Self::mentions(&fact.source, ParserOptions::DEFAULT, None, within);
+        let mentions =
+            Self::mentions(&fact.source, ParserOptions::DEFAULT, None, &self.rules.told_settings, within);
         let Some(mentions) = mentions else { return self.unreadable_body(within) };
         for object in mentions.objects {
             match object {
@@ -57,15 +58,17 @@ impl Judgement<'_> {
         source: &str,
         mode: ParserOptions,
         columns: Option<&[String]>,
+        told: &[String],
         within: &Origin,
     ) -> Option<Mentions> {
         // What the catalog gave cannot be shown whole, so names in it cannot be looked up.
         if source.contains(char::REPLACEMENT_CHARACTER) {
             return None;
         }
-        let (by, columns) = (within.by, columns.map(<[String]>::to_vec));
+        let (by, columns, told) = (within.by, columns.map(<[String]>::to_vec), told.to_vec());
         parse::body(source, mode, move |tree| {
-            let mut mentions = Mentions { by, columns, objects: vec![Object::Casts], beyond: Vec::new() };
+            let mut mentions =
+                Mentions { by, told, columns, objects: vec![Object::Casts], beyond: Vec::new() };
             mentions.look(tree);
             mentions
         })
@@ -96,6 +99,8 @@ impl Overloads {
 /// What a body names.
 struct Mentions {
     by: UsedBy,
+    /// Settings that may be read besides those of the list.
+    told: Vec<String>,
     /// Names of the arguments, where those are columns and the body is simplified.
     columns: Option<Vec<String>>,
     objects: Vec<Object>,
@@ -182,7 +187,7 @@ impl Mentions {
     fn call(&mut self, call: &Map<String, Value>) {
         let Some(name) = self.lookable(call.get("funcname")).pop() else { return };
         if name == "current_setting"
-            && first_literal(call).is_some_and(|setting| setting_is_told(setting, self.by))
+            && first_literal(call).is_some_and(|setting| setting_is_told(setting, self.by, &self.told))
         {
             self.objects.push(Object::FunctionName(name, Overloads::Others));
         } else if let Some(given) = self.given(call) {
@@ -300,7 +305,8 @@ mod tests {
 
     fn named_with(source: &str, columns: Option<&[String]>) -> Vec<String> {
         let within = Origin::statement();
-        let Some(mentions) = Judgement::mentions(source, ParserOptions::DEFAULT, columns, &within) else {
+        let Some(mentions) = Judgement::mentions(source, ParserOptions::DEFAULT, columns, &[], &within)
+        else {
             return vec!["unreadable".to_owned()];
         };
         let mut named: Vec<String> = mentions

@@ -30,6 +30,21 @@ fn what_nests_too_deep_is_refused() {
 }
 
 #[test]
+fn a_column_called_end_ends_nothing() {
+    for nested in [
+        "f(a.end, ",
+        "(a . /* */ end, ",
+        "(a.end and ",
+        "(SELECT 1 end, ",
+        "(SELECT 1 AS end, ",
+        "CASE a.end WHEN 1, ",
+    ] {
+        too_deep(&format!("SELECT {}1{} FROM a", nested.repeat(9_000), ")".repeat(9_000)));
+    }
+    assert_eq!(verdict(&format!("SELECT {}1{} FROM a", "f(a.end, ".repeat(500), ")".repeat(500))), Ok(()));
+}
+
+#[test]
 fn what_people_write_is_not_too_deep() {
     assert_eq!(verdict(&format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(500))), Ok(()));
     assert_eq!(verdict(&format!("SELECT ''{}", " || 'x'".repeat(500))), Ok(()));
@@ -48,6 +63,7 @@ fn the_deepest_text_that_is_let_through_fits_the_stack() {
         format!("SELECT {}1{}", "ARRAY[".repeat(1_900), "]".repeat(1_900)),
         format!("SELECT {}1{}", "CASE WHEN ".repeat(1_900), " THEN 1 END".repeat(1_900)),
         format!("SELECT {}1{}", "f(".repeat(1_900), ")".repeat(1_900)),
+        format!("SELECT {}1{} FROM a", "f(a.end, ".repeat(1_900), ")".repeat(1_900)),
         format!("SELECT 1{}", " UNION SELECT 1".repeat(990)),
     ] {
         let answer = verdict(&sql);

@@ -123,7 +123,8 @@ fn oids(oids: &BTreeSet<Oid>) -> String {
     format!("{{{}}}", numbers.join(","))
 }
 
-fn names(names: &BTreeSet<String>) -> String {
+/// As a text of an array.
+pub(crate) fn names(names: &BTreeSet<String>) -> String {
     let quoted: Vec<String> = names.iter().map(|name| quote_element(name)).collect();
     format!("{{{}}}", quoted.join(","))
 }

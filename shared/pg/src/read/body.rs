@@ -106,7 +106,11 @@ impl Reading<'_> {
         let plan = self.question.plan;
         let consent = self.memory.consent();
         let connection = &mut *self.connection;
-        let settings = connection.settings(statement_timeout(plan.deadline), plan.search_path.as_ref());
+        let settings = connection.settings(
+            statement_timeout(plan.deadline),
+            plan.search_path.as_ref(),
+            plan.claims.as_ref(),
+        );
         let mut before = vec![Before::Begin, Before::Settings];
         before.extend(parsing.gate.as_ref().map(|_| Before::Gate));
         before.push(Before::Look);

@@ -2,12 +2,19 @@
 
 use std::sync::Arc;
 
-use guard::facts::{Major, Needs};
+use guard::facts::{Major, Needs, ObjectName};
 use guard::{Clear, Judgement, Refusal, Step};
 
-use super::Reading;
-use crate::memory::Known;
+use super::{Question, Reading};
+use crate::memory::{self, Known};
+use crate::own::Ask;
 use crate::read_error::ReadError;
+
+/// `$1` names: schema and name of the relations that they mean, under whatever `search_path` the statement has.
+const MEANT: &str = "SELECT n.nspname, c.relname FROM pg_catalog.unnest($1::pg_catalog.text[]) AS w(name) \
+     JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) \
+          pg_catalog.to_regclass(pg_catalog.quote_ident(w.name))::pg_catalog.oid \
+     JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace";
 
 /// What a judgement came to.
 pub(super) enum Verdict {
@@ -35,6 +42,9 @@ impl Reading<'_> {
     /// What is to be said of a statement that the server cannot resolve, in place of its error.
     pub(super) async fn judge_names(&mut self, known: &Known) -> Result<Option<Refusal>, ReadError> {
         let question = self.question;
+        if let Some(refusal) = self.judge_relations().await? {
+            return Ok(Some(refusal));
+        }
         let facts = Arc::clone(&known.facts);
         match Judgement::of_unresolved(question.candidate, self.major()?, question.rules, facts) {
             Some(judgement) => match self.follow(judgement).await? {
@@ -43,6 +53,23 @@ impl Reading<'_> {
             },
             None => Ok(None),
         }
+    }
+
+    /// Whether a name without a schema means a relation that is not selected.
+    async fn judge_relations(&mut self) -> Result<Option<Refusal>, ReadError> {
+        let Question { candidate, rules, plan, .. } = self.question;
+        let bare = candidate.bare_relations();
+        if bare.is_empty() {
+            return Ok(None);
+        }
+        let ask = Ask { sql: MEANT, parameters: vec![Some(memory::names(bare))] };
+        let tables = self.connection.ask(&[ask], plan.search_path.as_ref(), plan.deadline).await?;
+        let name = |row: Vec<Option<String>>| {
+            let [schema, name] = <[Option<String>; 2]>::try_from(row).ok()?;
+            Some(ObjectName { schema: schema?, name: name? })
+        };
+        let meant: Vec<ObjectName> = tables.into_iter().flatten().filter_map(name).collect();
+        Ok(candidate.refused_for_relations(&meant, rules))
     }
 
     pub(super) async fn follow(&mut self, mut judgement: Judgement<'_>) -> Result<Verdict, ReadError> {

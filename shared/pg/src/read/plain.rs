@@ -42,7 +42,11 @@ impl Reading<'_> {
     ) -> Result<Result<Vec<RawColumn>, ServerError>, ReadError> {
         let plan = self.question.plan;
         let connection = &mut *self.connection;
-        let settings = connection.settings(statement_timeout(plan.deadline), plan.search_path.as_ref());
+        let settings = connection.settings(
+            statement_timeout(plan.deadline),
+            plan.search_path.as_ref(),
+            plan.claims.as_ref(),
+        );
         let mut flight = Flight::default();
         let mut fill = || {
             flight.run(BEGIN, &[])?.run(settings.sql, &settings.parameters())?;

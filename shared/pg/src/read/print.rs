@@ -58,7 +58,11 @@ impl Reading<'_> {
         let candidate = self.question.candidate;
         let plan = self.question.plan;
         let connection = &mut *self.connection;
-        let settings = connection.settings(statement_timeout(plan.deadline), plan.search_path.as_ref());
+        let settings = connection.settings(
+            statement_timeout(plan.deadline),
+            plan.search_path.as_ref(),
+            plan.claims.as_ref(),
+        );
         let print = if lane == Lane::Quiet { PRINT_QUIETLY } else { PRINT_LOUDLY };
         let mut flight = Flight::default();
         let mut fill = || {

@@ -21,7 +21,8 @@ pub(super) fn the_one(notices: Vec<Notice>) -> Result<(String, Vec<Notice>), Rea
         notices.into_iter().partition(|notice| notice.message.starts_with(MESSAGE));
     match trees.as_slice() {
         [tree] if is_genuine(tree) => {
-            let text = tree.private_detail().filter(|text| !breaks_words(text)).ok_or(ReadError::NotOneTree)?;
+            let text =
+                tree.private_detail().filter(|text| !breaks_words(text)).ok_or(ReadError::NotOneTree)?;
             Ok((text.to_owned(), others))
         }
         _ => Err(ReadError::NotOneTree),

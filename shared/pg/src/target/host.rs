@@ -52,6 +52,12 @@ impl Host {
         }
     }
 
+    /// The region in a name that Amazon RDS gives, such as `shop.abc123.eu-west-1.rds.amazonaws.com`.
+    pub(super) fn rds_region(&self) -> Option<&str> {
+        let Self::Name(name) = self else { return None };
+        name.strip_suffix(".rds.amazonaws.com")?.rsplit_once('.').map(|(_, region)| region)
+    }
+
     /// Whether the name lies under one of these domains.
     pub(crate) fn is_under(&self, domains: &[&str]) -> bool {
         let Self::Name(name) = self else { return false };
@@ -94,6 +100,17 @@ mod tests {
         assert!(!under("evilrds.amazonaws.com"));
         assert!(!under("rds.amazonaws.com"));
         assert!(!under("x.rds.amazonaws.com.evil.com"));
+    }
+
+    #[test]
+    fn the_names_of_rds_hold_their_region() {
+        let region = |text| Host::parse(text).unwrap().rds_region().map(str::to_owned);
+        for text in ["shop.abc.eu-west-1.rds.amazonaws.com", "shop.proxy-abc.eu-west-1.rds.amazonaws.com."] {
+            assert_eq!(region(text).as_deref(), Some("eu-west-1"), "{text}");
+        }
+        for text in ["db.example.com", "eu-west-1.rds.amazonaws.com", "a.eu-west-1.rds.amazonaws.com.evil.com"] {
+            assert_eq!(region(text), None, "{text}");
+        }
     }
 
     #[test]

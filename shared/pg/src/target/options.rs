@@ -13,7 +13,17 @@ pub(super) struct Options {
     pub(super) roots: Roots,
     pub(super) channel_binding: ChannelBinding,
     pub(super) connect_timeout: Option<Duration>,
+    pub(super) login_by: LoginBy,
     pub(super) ignored: Vec<String>,
+}
+
+/// What the login proves itself with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LoginBy {
+    /// The secret's password.
+    Password,
+    /// A token that AWS's IAM vouches for, made for each connection in this region.
+    RdsToken { region: Option<String> },
 }
 
 /// Options that are refused, with what to do instead.
@@ -68,6 +78,8 @@ impl Options {
         let mut root = None;
         let mut channel_binding = ChannelBinding::Prefer;
         let mut connect_timeout = None;
+        let mut login_by = LoginBy::Password;
+        let mut region = None;
         let mut ignored = Vec::new();
         for (name, value) in given {
             if seen.contains(&name) {
@@ -78,6 +90,8 @@ impl Options {
                 "sslrootcert" => root = Some(parse_root(&value)?),
                 "channel_binding" => channel_binding = parse_binding(&value)?,
                 "connect_timeout" => connect_timeout = parse_timeout(&value)?,
+                "auth" => login_by = parse_auth(&value)?,
+                "region" => region = Some(value),
                 _ => {
                     refuse_unsafe(&name, &value)?;
                     if !SILENT.contains(&name.as_str()) {
@@ -93,12 +107,22 @@ impl Options {
                 accepted: "nothing but `verify-full` together with `sslrootcert=system`",
             });
         }
-        let tls_mode = tls_mode(sslmode, root.is_some(), host);
+        let login_by = in_region(login_by, region, &mut ignored)?;
+        let tls_mode = match (&login_by, sslmode) {
+            (LoginBy::RdsToken { .. }, None) => TlsMode::VerifyFull,
+            _ => tls_mode(sslmode, root.is_some(), host),
+        };
+        if login_by != LoginBy::Password && !matches!(tls_mode, TlsMode::VerifyCa | TlsMode::VerifyFull) {
+            return Err(TargetError::OptionValue {
+                name: "sslmode",
+                accepted: "`verify-full` or `verify-ca` together with `auth=rds-iam`: whoever reads a token can log in with it",
+            });
+        }
         if tls_mode == TlsMode::Plain && channel_binding == ChannelBinding::Require {
             return Err(TargetError::BindingWithoutTls);
         }
         let roots = root.unwrap_or_else(|| Roots::of(host));
-        Ok(Self { tls_mode, roots, channel_binding, connect_timeout, ignored })
+        Ok(Self { tls_mode, roots, channel_binding, connect_timeout, login_by, ignored })
     }
 
     pub(super) fn warnings(&self, host: &Host) -> Vec<String> {
@@ -157,6 +181,33 @@ fn tls_mode(sslmode: Option<SslMode>, has_root: bool, host: &Host) -> TlsMode {
         Some(SslMode::AllowOrPrefer | SslMode::Require) => TlsMode::Encrypt,
         None if host.is_loopback() && !has_root => TlsMode::PlainIfNotOffered,
         Some(SslMode::VerifyFull) | None => TlsMode::VerifyFull,
+    }
+}
+
+fn parse_auth(value: &str) -> Result<LoginBy, TargetError> {
+    match value {
+        "password" => Ok(LoginBy::Password),
+        "rds-iam" => Ok(LoginBy::RdsToken { region: None }),
+        _ => Err(TargetError::OptionValue { name: "auth", accepted: "`password` or `rds-iam`" }),
+    }
+}
+
+/// A region says something of tokens alone.
+fn in_region(
+    login_by: LoginBy,
+    region: Option<String>,
+    ignored: &mut Vec<String>,
+) -> Result<LoginBy, TargetError> {
+    if login_by == LoginBy::Password {
+        ignored.extend(region.map(|_| "region".to_owned()));
+        return Ok(LoginBy::Password);
+    }
+    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    match &region {
+        Some(name) if name.is_empty() || name.len() > 32 || !name.bytes().all(letter) => {
+            Err(TargetError::OptionValue { name: "region", accepted: "a region of AWS such as `eu-west-1`" })
+        }
+        _ => Ok(LoginBy::RdsToken { region }),
     }
 }
 

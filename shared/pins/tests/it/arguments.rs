@@ -1,6 +1,7 @@
 //! What a call can send, and what becomes of it.
 
-use serde_json::json;
+use pins::BadCall;
+use serde_json::{Value as Json, json};
 
 use crate::{compiled, object, parsed};
 
@@ -83,4 +84,52 @@ fn a_pin_without_parameters_says_so() {
     assert_eq!(pin.bind(&object(json!({}))), Ok(vec![]));
     let bad = pin.bind(&object(json!({"a": 1}))).unwrap_err();
     assert_eq!(bad.to_string(), "`a`: no such parameter; this tool takes no parameters");
+}
+
+/// A call of a pin of which `a` is the claim `org`, and `b` the agent's.
+fn call(row: &str, arguments: Json, claims: Option<Json>) -> Result<Vec<Option<String>>, BadCall> {
+    let pin = compiled("SELECT :a, :b LIMIT 1", json!([parsed(row), "b text"]));
+    pin.bind_call(&object(arguments), claims.map(object).as_ref())
+}
+
+const CLAIM: &str = r#"{"name":"a","type":"text","claim":"org","allowed":["x","y","7","[1]"]}"#;
+
+#[test]
+fn a_claim_comes_from_the_token_alone() {
+    let bound = call(CLAIM, json!({"b": "1"}), Some(json!({"org": "x", "a": "y"})));
+    assert_eq!(bound, Ok(vec![Some("x".to_owned()), Some("1".to_owned())]));
+    for sent in [json!("x"), json!("y"), json!(null)] {
+        let bad = call(CLAIM, json!({"a": sent, "b": "1"}), Some(json!({"org": "x"}))).unwrap_err();
+        assert_eq!(
+            bad.to_string(),
+            "`a`: comes from the caller's access token; leave it out; this tool takes `b` (text, required)"
+        );
+    }
+    let unknown = call(CLAIM, json!({"org": "x"}), Some(json!({"org": "x"}))).unwrap_err().to_string();
+    assert!(unknown.contains("`org`: no such parameter") && !unknown.contains("`a`"), "{unknown}");
+}
+
+#[test]
+fn a_caller_without_the_claim_is_refused() {
+    let missing = BadCall::MissingClaim("org".to_owned());
+    assert_eq!(call(CLAIM, json!({"b": "1"}), None), Err(BadCall::NoToken("org".to_owned())));
+    for claims in [json!({}), json!({"org": null}), json!({"ORG": "x"})] {
+        assert_eq!(call(CLAIM, json!({"b": "1"}), Some(claims)), Err(missing.clone()));
+    }
+    let unfit = call(CLAIM, json!({"b": "1"}), Some(json!({"org": "z"}))).unwrap_err().to_string();
+    assert!(unfit.starts_with("the claim `org` of the access token does not fit: is not one of"), "{unfit}");
+}
+
+#[test]
+fn a_claim_of_another_kind_is_read_as_text() {
+    let value = |row: &str, org: Json| {
+        call(row, json!({"b": ""}), Some(json!({"org": org}))).map(|all| all[0].clone())
+    };
+    assert_eq!(value(CLAIM, json!(7)), Ok(Some("7".to_owned())));
+    assert_eq!(value(CLAIM, json!([1])), Ok(Some("[1]".to_owned())));
+    let whole = r#"{"name":"a","type":"int8","claim":"org"}"#;
+    assert_eq!(value(whole, json!("9007199254740993")), Ok(Some("9007199254740993".to_owned())));
+    assert_eq!(value(whole, parsed("9007199254740993")), Ok(Some("9007199254740993".to_owned())));
+    assert!(matches!(value(whole, json!("x")), Err(BadCall::UnfitClaim { .. })));
+    assert!(matches!(value(whole, json!([1])), Err(BadCall::UnfitClaim { .. })));
 }

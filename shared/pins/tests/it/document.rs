@@ -8,9 +8,9 @@ fn whole() -> Json {
         "id": "0190b3c4-7d6e-7abc-8def-0123456789ab", "name": "pq_it", "purpose": "What it answers",
         "sql": "SELECT :a, :b, :c LIMIT 1",
         "params": [
-            {"name": "a", "type": "int8", "required": false, "description": "how many", "default": 5, "allowed": [5, "9007199254740993"], "min": 1, "max": null},
-            {"name": "b", "type": "numeric", "required": true, "description": null, "default": null, "allowed": [], "min": "1.10", "max": null},
-            {"name": "c", "type": null, "required": true, "description": null, "default": null, "allowed": [], "min": null, "max": null},
+            {"name": "a", "type": "int8", "required": false, "description": "how many", "default": 5, "allowed": [5, "9007199254740993"], "min": 1, "max": null, "claim": null},
+            {"name": "b", "type": "numeric", "required": true, "description": null, "default": null, "allowed": [], "min": "1.10", "max": null, "claim": null},
+            {"name": "c", "type": null, "required": true, "description": null, "default": null, "allowed": [], "min": null, "max": null, "claim": "org"},
         ],
         "rowCap": 50, "version": 3,
         "stamp": {"hmac": "ab".repeat(32), "testedColumns": [{"name": "a", "type": "bigint"}], "testedBy": "ada", "testedAt": "2026-01-01T00:00:00Z"},
@@ -121,4 +121,24 @@ fn sizes_are_bounded() {
     assert_eq!(problems(|pin| pin["params"] = vec![json!({"name": "a"}); 101].into())[0].0, "params");
     let allowed: Vec<u32> = (0..201).collect();
     assert_eq!(problems(|pin| pin["params"][0]["allowed"] = allowed.into())[0].0, "params[0].allowed");
+}
+
+#[test]
+fn a_claim_has_no_other_value() {
+    let row = |more: Json| {
+        let mut row = json!({"name": "a", "type": "text", "claim": "tenant_id"});
+        row.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        problems(|pin| pin["params"] = json!([row]))
+    };
+    for more in [json!({"required": false}), json!({"required": false, "default": "x"})] {
+        assert_eq!(row(more)[0].0, "params[0].claim");
+    }
+    for claim in ["", " ", "a\nb", &"x".repeat(101)] {
+        assert_eq!(row(json!({ "claim": claim }))[0].0, "params[0].claim", "{claim:?}");
+    }
+    let pin = json!({"id": "p", "name": "pq_it", "purpose": "it", "sql": "SELECT :a LIMIT 1",
+        "params": [{"name": "a", "claim": "tenant_id"}]});
+    let pin = Pin::from_json(&pin).unwrap();
+    assert_eq!(pin.params()[0].claim(), Some("tenant_id"));
+    assert_eq!(Pin::from_json(&pin.to_json()), Ok(pin));
 }

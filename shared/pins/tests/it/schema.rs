@@ -85,3 +85,12 @@ fn what_the_schema_cannot_say_stands_in_the_description() {
 fn a_pin_without_parameters_has_an_empty_object() {
     assert_eq!(schema("SELECT 1 LIMIT 1", json!([])), json!({"type": "object", "properties": {}}));
 }
+
+#[test]
+fn a_parameter_that_is_a_claim_is_not_in_the_schema() {
+    let tenant = json!({"name": "tenant", "type": "text", "claim": "tenant_id"});
+    let schema = schema("SELECT :tenant, :n LIMIT 1", json!([tenant, "n int8"]));
+    let properties: Vec<&str> =
+        schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!((properties, &schema["required"]), (vec!["n"], &json!(["n"])));
+}

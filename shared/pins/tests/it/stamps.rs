@@ -93,7 +93,7 @@ fn what_a_stamp_does_not_cover_can_change() {
 
 #[test]
 fn an_edit_of_statement_or_parameters_undoes_the_stamp() {
-    let edits: [(&str, Edit); 13] = [
+    let edits: [(&str, Edit); 14] = [
         ("sql", |pin| pin["sql"] = json!(SQL.replace("<=", "<"))),
         ("a blank", |pin| pin["sql"] = json!(SQL.replace(" AND", "  AND"))),
         ("limit", |pin| pin["sql"] = json!(SQL.replace("20", "21"))),
@@ -105,12 +105,23 @@ fn an_edit_of_statement_or_parameters_undoes_the_stamp() {
         ("min", |pin| pin["params"][1]["min"] = json!(2)),
         ("max", |pin| pin["params"][1]["max"] = json!(null)),
         ("description", |pin| pin["params"][2]["description"] = json!("last day")),
+        ("claim", |pin| pin["params"][2]["claim"] = json!("org")),
         ("tested name", |pin| pin["stamp"]["testedColumns"][0]["name"] = json!("y")),
         ("tested type", |pin| pin["stamp"]["testedColumns"][0]["type"] = json!("numeric")),
     ];
     for (what, edit) in edits {
         assert_eq!(edited(edit).verify(&key(), &scope()), StampState::Mismatch, "{what}");
     }
+}
+
+#[test]
+fn another_claim_undoes_the_stamp() {
+    let hash = |claim: &str| {
+        let row = json!({"name": "a", "type": "text", "claim": claim});
+        pin("SELECT :a LIMIT 1", json!([row])).compile().unwrap().statement_hash().to_owned()
+    };
+    assert_eq!(hash("tenant"), hash("tenant"));
+    assert_ne!(hash("tenant"), hash("org"));
 }
 
 #[test]

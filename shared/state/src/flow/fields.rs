@@ -89,7 +89,7 @@ impl<'a> Fields<'a> {
         values
     }
 
-    fn problem(&mut self, key: &str, message: String) {
+    pub(super) fn problem(&mut self, key: &str, message: String) {
         let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
         self.problems.push(Problem { path, message });
     }

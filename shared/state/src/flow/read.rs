@@ -11,6 +11,7 @@ use super::{
     Action, Actions, CredentialId, Flow, FlowId, FlowKind, FlowProblems, Limits, Node, NodeId, Problem,
     RowFormat, id, twice,
 };
+use pg::ClaimName;
 use pg::name::{self, NameError, QualifiedName};
 
 /// Draft and Live together stay under the 6 MB that a Lambda function can answer.
@@ -97,6 +98,25 @@ fn read_flow(json: &Value, problems: &mut Vec<Problem>) -> Option<Flow> {
     Some(Flow { name: name.unwrap_or_else(|| id.to_string()), id, kind: kind?, nodes })
 }
 
+/// Claims of which each has a setting of its own.
+fn read_claims(node: &mut Fields<'_>) -> Vec<ClaimName> {
+    let claims = node.each("callerClaims", list, |json| {
+        let claim = line(json, MAX_CLAIM_CHARS)?;
+        ClaimName::parse(&claim).ok_or_else(|| "is no name of a claim".to_owned())
+    });
+    for (index, claim) in claims.iter().enumerate() {
+        let earlier = claims.iter().take(index).find(|earlier| earlier.setting() == claim.setting());
+        if let Some(earlier) = earlier {
+            let (one, other, setting) = (earlier.claim(), claim.claim(), claim.setting());
+            node.problem(
+                "callerClaims",
+                format!("`{one}` and `{other}` would both be `{setting}`; keep one"),
+            );
+        }
+    }
+    claims
+}
+
 fn read_node(json: &Value, path: &str, problems: &mut Vec<Problem>) -> Option<Node> {
     let mut node = Fields::open(json, path, &NODE_KEYS, problems)?;
     let id = node.required("id", |json| read_id(json, NodeId::parse));
@@ -115,7 +135,7 @@ fn read_node(json: &Value, path: &str, problems: &mut Vec<Problem>) -> Option<No
     let pins = parts(&format!("{path}.pins"), &pins, node.problems(), read_pin);
     let limits = node.get("limits");
     let limits = limits.and_then(|limits| read_limits(limits, &format!("{path}.limits"), node.problems()));
-    let caller_claims = node.each("callerClaims", list, |json| line(json, MAX_CLAIM_CHARS));
+    let caller_claims = read_claims(&mut node);
     let row_format = node.optional("rowFormat", |json| word(json, &RowFormat::ALL));
     let id = id?;
     Some(Node {

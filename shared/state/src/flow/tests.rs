@@ -48,7 +48,7 @@ fn whole() -> Value {
                 "maxRows": 1000, "maxBytes": 2000, "timeoutSeconds": 3, "callsPerMinute": 60, "concurrentCalls": 2,
                 "maxEstimatedRows": 9_007_199_254_740_992_u64, "maxPlanCost": 1234.5,
             },
-            "callerClaims": ["tenant"], "rowFormat": "objects",
+            "callerClaims": ["tenant", "https://example.com/org"], "rowFormat": "objects",
         }],
     })
 }
@@ -221,6 +221,17 @@ fn a_wrong_type_is_named_with_what_is_accepted() {
     refused(
         &json!({ "relations": many }),
         &["nodes[0].relations: has 2001 entries; at most 2000 are allowed"],
+    );
+}
+
+#[test]
+fn two_claims_of_one_setting_are_refused() {
+    assert_eq!(node(&json!({"callerClaims": ["a", "a"]})).caller_claims.len(), 1);
+    refused(
+        &json!({"callerClaims": ["tenant:id", "tenant_ID"]}),
+        &[
+            "nodes[0].callerClaims: `tenant:id` and `tenant_ID` would both be `pinguard.claim_tenant_id`; keep one",
+        ],
     );
 }
 

@@ -1,5 +1,6 @@
 //! From a flow to its document.
 
+use pg::ClaimName;
 use serde_json::{Map, Value, json};
 
 use super::{Action, CredentialId, Flow, Limits, Node, QualifiedName, quote_identifier, word};
@@ -33,7 +34,7 @@ fn node(node: &Node) -> Value {
         "allowedForeignTables": names(&node.allowed_foreign_tables),
         "pins": node.pins.iter().map(pins::Pin::to_json).collect::<Vec<_>>(),
         "limits": limits(&node.limits),
-        "callerClaims": node.caller_claims,
+        "callerClaims": node.caller_claims.iter().map(ClaimName::claim).collect::<Vec<_>>(),
         "rowFormat": node.row_format.as_str(),
     }))
 }

@@ -4,18 +4,20 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use aws_config::BehaviorVersion;
+use aws_config::{BehaviorVersion, SdkConfig};
 use aws_config::timeout::TimeoutConfig;
 use aws_sdk_secretsmanager::Client;
 use aws_sdk_secretsmanager::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_secretsmanager::operation::get_secret_value::GetSecretValueError;
 use aws_smithy_http_client::tls::Provider;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+use pg::TokenRequest;
 use tokio::sync::OnceCell;
 
+use super::token::{self, TokenError};
 use super::{Secret, SecretError, SecretStage, SecretText};
 
-const ACCEPTED: &str = "a name or ARN of 1 to 2,048 characters of A-Z, a-z, 0-9 and `/_+=.@:-`";
+const ACCEPTED: &str = "a name or ARN of 1 to 2,048 characters of A-Z, a-z, 0-9 and `/_+=.@!:-`";
 const MAX_ID_CHARS: usize = 2_048;
 
 /// A call over a warm connection takes some 10 ms; a network without a way to the service says nothing at all.
@@ -26,12 +28,18 @@ const WHOLE_TIME: Duration = Duration::from_secs(8);
 /// A client that is built at its first use. `AWS_ENDPOINT_URL` and its kin are honoured.
 #[derive(Default)]
 pub struct AwsSecrets {
-    client: OnceCell<Client>,
+    shared: OnceCell<Shared>,
+}
+
+/// What is made once an instance.
+struct Shared {
+    client: Client,
+    config: SdkConfig,
 }
 
 impl AwsSecrets {
     pub(super) async fn read(&self, id: &str, stage: SecretStage) -> Result<Secret, SecretError> {
-        let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"/_+=.@:-".contains(&byte);
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"/_+=.@!:-".contains(&byte);
         if !(1..=MAX_ID_CHARS).contains(&id.len()) || !id.bytes().all(letter) {
             return Err(SecretError::BadId { id: id.to_owned(), accepted: ACCEPTED });
         }
@@ -39,7 +47,7 @@ impl AwsSecrets {
             SecretStage::Current => "AWSCURRENT",
             SecretStage::Pending => "AWSPENDING",
         };
-        let client = self.client.get_or_init(build).await;
+        let client = &self.shared.get_or_init(build).await.client;
         let answer = client.get_secret_value().secret_id(id).version_stage(label).send().await;
         let answer = answer.map_err(|error| explain(id, &error))?;
         let text = answer.secret_string.ok_or_else(|| SecretError::Binary { id: id.to_owned() })?;
@@ -47,6 +55,12 @@ impl AwsSecrets {
             return Err(SecretError::Empty { id: id.to_owned() });
         }
         Ok(Secret { text: SecretText(text), version: answer.version_id.unwrap_or_default() })
+    }
+
+    /// Signs with the credentials that the process has now; a role's change every few hours.
+    pub(super) async fn token(&self, request: &TokenRequest) -> Result<SecretText, TokenError> {
+        let config = &self.shared.get_or_init(build).await.config;
+        token::sign(request, config).await.map(SecretText)
     }
 }
 
@@ -56,7 +70,7 @@ impl fmt::Debug for AwsSecrets {
     }
 }
 
-async fn build() -> Client {
+async fn build() -> Shared {
     let tls = Provider::Rustls(CryptoMode::Ring);
     let http = aws_smithy_http_client::Builder::new().tls_provider(tls).build_https();
     let timeouts = TimeoutConfig::builder()
@@ -65,7 +79,8 @@ async fn build() -> Client {
         .operation_timeout(WHOLE_TIME)
         .build();
     let config = aws_config::defaults(BehaviorVersion::latest()).http_client(http).timeout_config(timeouts);
-    Client::new(&config.load().await)
+    let config = config.load().await;
+    Shared { client: Client::new(&config), config }
 }
 
 fn explain(id: &str, error: &SdkError<GetSecretValueError>) -> SecretError {

@@ -1,0 +1,69 @@
+//! From a credential's secret to a connection, and to what is remembered of its database.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use analyst::connect::{self, SecretText, Stage};
+use analyst::{Database, Failure, Kind, Memories, Reached};
+use pg::{Agreed, ConnectOptions, Connection, Consent};
+use state::{Agreement, CredentialSecret, SecretStage, SecretStore};
+use tokio::time::Instant;
+
+use crate::limits::Limits;
+
+/// The way to a node's database.
+#[derive(Debug, Clone, Copy)]
+pub struct Way<'a> {
+    /// Where secrets are.
+    pub secrets: &'a SecretStore,
+    /// What the instance remembers of databases.
+    pub memories: &'a Memories,
+    /// The deployment's limits.
+    pub limits: &'a Limits,
+}
+
+/// A database that was reached.
+pub struct Opened {
+    /// The connection.
+    pub connection: Connection,
+    /// What is remembered of its database.
+    pub database: Arc<Database>,
+    /// What an operator should know of the secret and its TLS.
+    pub warnings: Vec<String>,
+}
+
+impl Way<'_> {
+    /// Opens a connection with a secret that is read for this call.
+    pub async fn open(&self, secret: &CredentialSecret, deadline: Instant) -> Result<Opened, Failure> {
+        let connect_timeout = Duration::from_secs(u64::from(self.limits.connect_timeout_seconds));
+        let options = ConnectOptions { connect_timeout, deadline };
+        let read = |stage| -> connect::Reading<'_> { Box::pin(self.read(&secret.secret_id, stage)) };
+        let opened = connect::open(&read, options).await?;
+        let database = self.memories.of(&secret.secret_id, &opened.version, consent(secret));
+        Ok(Opened { connection: opened.connection, database, warnings: opened.warnings })
+    }
+
+    async fn read(&self, secret_id: &str, stage: Stage) -> Result<SecretText, Failure> {
+        let stage = match stage {
+            Stage::Current => SecretStage::Current,
+            Stage::Pending => SecretStage::Pending,
+        };
+        let secret = self.secrets.read(secret_id, stage).await.map_err(|error| {
+            Failure::new(Kind::Plumbing, error.code(), error.to_string()).hinting(error.hint())
+        })?;
+        Ok(SecretText { text: secret.text.to_string(), version: secret.version })
+    }
+}
+
+impl From<Opened> for Reached {
+    fn from(opened: Opened) -> Self {
+        Self { connection: opened.connection, database: opened.database }
+    }
+}
+
+fn consent(secret: &CredentialSecret) -> Consent {
+    let agreed = |agreement| {
+        if secret.agreed.contains(&agreement) { Agreed::Yes } else { Agreed::No }
+    };
+    Consent { loud: agreed(Agreement::Loud), event_triggers: agreed(Agreement::EventTriggers) }
+}
