@@ -58,12 +58,13 @@ impl Editor {
             heads: Lines::Channel(sender),
         });
         let settings = Settings {
-            default_secret: None,
-            connect_timeout_seconds: 5,
+            limits: mcp::Limits::default(),
             own_secrets: vec![CONTROL.to_owned()],
             credential_prefix: None,
-            allowed_hosts: Vec::new(),
-            allowed_origins: vec!["https://editor.example.com".to_owned()],
+            front: mcp::Front {
+                allowed_hosts: Vec::new(),
+                allowed_origins: vec!["https://editor.example.com".to_owned()],
+            },
         };
         let app = App {
             settings,

@@ -6,6 +6,7 @@ mod events;
 mod limits;
 mod secrets_manager;
 mod shapes;
+mod tokens;
 
 use std::{
     fs,

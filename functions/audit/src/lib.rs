@@ -11,7 +11,8 @@ use thiserror::Error;
 use tokio::time::Instant;
 
 pub use intake::BadPayload;
-pub use settings::{Problems, Settings};
+pub use service::Problems;
+pub use settings::Settings;
 
 use intake::{Intake, Line};
 

@@ -1,6 +1,6 @@
 //! The settings of this function, read once at start; every one that is missing is reported, by name.
 
-use std::fmt;
+use service::{Problems, Reader};
 
 /// Everything that is set from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,35 +11,14 @@ pub struct Settings {
     pub audit_secret: String,
 }
 
-/// Settings that are missing, one line each.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problems(Vec<String>);
-
-impl fmt::Display for Problems {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of the settings cannot be used: {}", self.0.len(), self.0.join("; "))
-    }
-}
-
-impl std::error::Error for Problems {}
-
 impl Settings {
     /// Reads the settings through `get`.
     pub fn read(get: impl Fn(&str) -> Option<String>) -> Result<Self, Problems> {
-        let mut problems = Vec::new();
-        let mut required = |name: &str, meaning: &str| {
-            let value = get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
-            if value.is_none() {
-                problems.push(format!("{name} is missing: {meaning}"));
-            }
-            value
-        };
-        let control = required("PINGUARD_CONTROL_SECRET", "the id of the secret of the control database");
-        let audit = required("PINGUARD_AUDIT_SECRET", "the id of the secret with the key of the audit");
-        match (control, audit) {
-            (Some(control_secret), Some(audit_secret)) => Ok(Self { control_secret, audit_secret }),
-            _ => Err(Problems(problems)),
-        }
+        let mut reader = Reader::new(get);
+        let control_secret = reader.control_secret();
+        let audit_secret =
+            reader.required("PINGUARD_AUDIT_SECRET", "the id of the secret with the key of the audit");
+        reader.finish(|| Some(Self { control_secret: control_secret?, audit_secret: audit_secret? }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oauth::ResourceServer;
+use service::Callers;
 use state::{Control, EventSink, SecretStore};
 
 use crate::settings::Settings;
@@ -20,18 +20,4 @@ pub struct App {
     pub callers: Callers,
     /// Where the audit's events go.
     pub events: EventSink,
-}
-
-/// Who may call.
-#[derive(Debug, Clone)]
-pub enum Callers {
-    /// Holders of an API key, as far as its scopes reach.
-    ApiKeys,
-    /// Holders of an access token of the issuer that the operator trusts, as far as its scopes reach.
-    Tokens(Arc<ResourceServer>),
-    /// Anyone who reaches the listener, with every right in this workspace: for loopback alone.
-    Anyone {
-        /// The workspace that calls belong to.
-        workspace: String,
-    },
 }

@@ -2,13 +2,11 @@
 
 use http::StatusCode;
 use serde_json::json;
+use service::{Answer, Asked, Refusal, answer};
 use state::{AuditFilter, Caller, ChangeKind, FlowId, NodeId, Scope};
 use tokio::time::Instant;
 
-use crate::answer::{self, Answer, Refusal};
 use crate::app::App;
-use crate::door;
-use crate::request::Asked;
 
 const LIMIT: u32 = 50;
 const MOST: u32 = 200;
@@ -19,7 +17,7 @@ pub(crate) async fn list(
     asked: &Asked,
     latest: Instant,
 ) -> Result<Answer, Refusal> {
-    door::must(caller, Scope::AuditRead)?;
+    service::must(caller, Scope::AuditRead)?;
     let mut filter = AuditFilter { limit: LIMIT, ..AuditFilter::default() };
     filter.flows = caller.flows.as_ref().map(|flows| flows.iter().cloned().collect());
     for (name, value) in asked.query(&["flow", "node", "change", "before", "limit"])? {

@@ -3,21 +3,19 @@
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use service::{Answer, Asked, Refusal, answer};
 use state::{Caller, Credential, CredentialId, CredentialRecord, Removal, Scope};
 use tokio::time::Instant;
 
-use crate::answer::{self, Answer, Refusal};
 use crate::app::App;
-use crate::door;
 use crate::keys::name;
-use crate::request::Asked;
 use crate::route::no_credential;
 
 const MAX_SECRET_CHARS: usize = 2_048;
 
 pub(crate) async fn list(app: &App, caller: &Caller, latest: Instant) -> Result<Answer, Refusal> {
     if !caller.may(Scope::FlowsRead) && !caller.may(Scope::KeysManage) {
-        return Err(door::lacks("flows:read or keys:manage"));
+        return Err(service::lacks("flows:read or keys:manage"));
     }
     let credentials = app.control.list_credentials(&caller.workspace, latest).await?;
     let credentials: Vec<Value> = credentials.iter().map(listed).collect();
@@ -124,7 +122,7 @@ fn record(id: &str, name: &str, kind: &str, secret_id: &str) -> Value {
 
 /// Credentials belong to the whole workspace, so a key that is bound to some flows has no say in them.
 fn manages(caller: &Caller) -> Result<(), Refusal> {
-    door::must(caller, Scope::KeysManage)?;
+    service::must(caller, Scope::KeysManage)?;
     if caller.flows.is_some() {
         return Err(Refusal::forbidden(
             "a key that is bound to flows cannot change the workspace's credentials",

@@ -7,20 +7,18 @@ use http::{HeaderValue, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use service::{Answer, Asked, Refusal, answer};
 use state::{Caller, Deletion, Flow, FlowId, FlowProblems, FlowSummary, Publication, Saving, Scope};
 use tokio::time::Instant;
 
-use crate::answer::{self, Answer, Refusal};
 use crate::app::App;
-use crate::door;
-use crate::request::Asked;
 use crate::route::no_flow;
 
 /// How long an answer may wait for the audit's events to be handed on.
 const HAND_ON_TIME: Duration = Duration::from_secs(5);
 
 pub(crate) async fn list(app: &App, caller: &Caller, latest: Instant) -> Result<Answer, Refusal> {
-    door::must(caller, Scope::FlowsRead)?;
+    service::must(caller, Scope::FlowsRead)?;
     let flows = app.control.list_flows(&caller.workspace, latest).await?;
     let flows: Vec<_> = flows.iter().filter(|flow| caller.opens(&flow.id)).map(summary).collect();
     Ok(answer::json(StatusCode::OK, &json!({"flows": flows})))
@@ -32,7 +30,7 @@ pub(crate) async fn read(
     flow: &FlowId,
     latest: Instant,
 ) -> Result<Answer, Refusal> {
-    door::must(caller, Scope::FlowsRead)?;
+    service::must(caller, Scope::FlowsRead)?;
     opens(caller, flow)?;
     let found = app.control.read_flow(&caller.workspace, flow, latest).await?;
     let found = found.ok_or_else(|| no_flow(flow.as_str()))?;
@@ -50,7 +48,7 @@ pub(crate) async fn save(
     asked: &Asked,
     latest: Instant,
 ) -> Result<Answer, Refusal> {
-    let kinds = door::changeable(caller)?;
+    let kinds = service::changeable(caller)?;
     opens(caller, flow)?;
     let (document, version) = document(asked)?;
     let draft = Flow::from_json(document).map_err(|problems| unreadable(&problems))?;
@@ -74,7 +72,7 @@ pub(crate) async fn save(
             Err(refusal.with("draftVersion", version))
         }
         Saving::NotFound => Err(no_flow(flow.as_str())),
-        Saving::NotAllowed(kind) => Err(door::not_of_kind(kind)),
+        Saving::NotAllowed(kind) => Err(service::not_of_kind(kind)),
     }
 }
 
@@ -85,7 +83,7 @@ pub(crate) async fn publish(
     asked: &Asked,
     latest: Instant,
 ) -> Result<Answer, Refusal> {
-    let kinds = door::changeable(caller)?;
+    let kinds = service::changeable(caller)?;
     opens(caller, flow)?;
     let version = version(asked)?;
     let place = (caller.workspace.as_str(), flow);
@@ -102,7 +100,7 @@ pub(crate) async fn publish(
             Err(Refusal::conflict("already_live", message).with("draftVersion", version))
         }
         Publication::NotFound => Err(no_flow(flow.as_str())),
-        Publication::NotAllowed(kind) => Err(door::not_of_kind(kind)),
+        Publication::NotAllowed(kind) => Err(service::not_of_kind(kind)),
     }
 }
 
@@ -113,7 +111,7 @@ pub(crate) async fn delete(
     asked: &Asked,
     latest: Instant,
 ) -> Result<Answer, Refusal> {
-    let kinds = door::changeable(caller)?;
+    let kinds = service::changeable(caller)?;
     opens(caller, flow)?;
     let version = version(asked)?;
     let place = (caller.workspace.as_str(), flow);
@@ -124,7 +122,7 @@ pub(crate) async fn delete(
         }
         Deletion::Stale(version) => Err(changed_meanwhile(version)),
         Deletion::NotFound => Err(no_flow(flow.as_str())),
-        Deletion::NotAllowed(kind) => Err(door::not_of_kind(kind)),
+        Deletion::NotAllowed(kind) => Err(service::not_of_kind(kind)),
     }
 }
 

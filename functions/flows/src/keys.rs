@@ -3,18 +3,16 @@
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use service::{Answer, Asked, Callers, Refusal, answer};
 use state::{ApiKey, Caller, FlowId, KeyRecord, NewKey, Scope};
 use tokio::time::Instant;
 
-use crate::answer::{self, Answer, Refusal};
-use crate::app::{App, Callers};
-use crate::door;
-use crate::request::Asked;
+use crate::app::App;
 
 const MAX_NAME_CHARS: usize = 100;
 
 pub(crate) async fn list(app: &App, caller: &Caller, latest: Instant) -> Result<Answer, Refusal> {
-    door::must(caller, Scope::KeysManage)?;
+    service::must(caller, Scope::KeysManage)?;
     let keys = app.control.list_keys(&caller.workspace, latest).await?;
     let keys: Vec<Value> = keys.iter().filter(|key| is_theirs(caller, key)).map(record).collect();
     Ok(answer::json(StatusCode::OK, &json!({"keys": keys})))
@@ -28,7 +26,7 @@ pub(crate) async fn create(app: &App, caller: &Caller, asked: &Asked) -> Result<
         scopes: Vec<String>,
         flows: Option<Vec<String>>,
     }
-    door::must(caller, Scope::KeysManage)?;
+    service::must(caller, Scope::KeysManage)?;
     if let Callers::Tokens(_) = app.callers {
         return Err(Refusal::conflict(
             "keys_off",
@@ -64,7 +62,7 @@ pub(crate) async fn create(app: &App, caller: &Caller, asked: &Asked) -> Result<
 }
 
 pub(crate) async fn revoke(app: &App, caller: &Caller, id: &str, latest: Instant) -> Result<Answer, Refusal> {
-    door::must(caller, Scope::KeysManage)?;
+    service::must(caller, Scope::KeysManage)?;
     let absent = || Refusal::not_found(format!("there is no key `{id}`"));
     let is_id = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     if !is_id {

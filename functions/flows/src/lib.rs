@@ -1,17 +1,13 @@
 #![doc = include_str!("../README.md")]
 
-mod answer;
 mod app;
 mod audit_list;
 mod credentials;
-mod door;
 mod drafts;
 mod keys;
 mod relations;
-mod request;
 mod route;
 mod settings;
-mod tokens;
 
 use std::fmt::Display;
 
@@ -19,13 +15,12 @@ use http::Request;
 use http_body::Body;
 use tokio::time::Instant;
 
-pub use answer::Answer;
-pub use app::{App, Callers};
-pub use settings::{Deployment, Problems, Settings};
+pub use app::App;
+pub use service::{Answer, Callers, Problems};
+pub use settings::{Deployment, Settings};
 
-use answer::Refusal;
-use request::Asked;
 use route::Route;
+use service::{Asked, Refusal};
 
 /// Answers one HTTP request; `latest` is when the answer must be on its way.
 pub async fn handle<B>(app: &App, request: Request<B>, latest: Instant) -> Answer
@@ -43,9 +38,9 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Display,
 {
     let (parts, body) = request.into_parts();
-    door::comes_from_where_it_may(&app.settings, &parts)?;
+    app.settings.front.admits(&parts)?;
     let route = Route::read(&parts.method, parts.uri.path())?;
-    let caller = door::caller(app, &parts.headers, latest).await?;
+    let caller = app.callers.caller(&app.control, &parts.headers, latest).await?;
     let asked = Asked::read(&parts, body).await?;
     match &route {
         Route::Flows => drafts::list(app, &caller, latest).await,

@@ -1,21 +1,18 @@
 //! The relations that a node's login can read, for the editor to offer.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use analyst::connect::{self, Reading, SecretText, Stage};
-use analyst::{Failure, Kind, relation_list};
+use analyst::{Failure, Kind, Memories, relation_list};
 use http::StatusCode;
-use pg::ConnectOptions;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
-use state::{Caller, CredentialId, FlowId, NodeId, Scope, SecretStage};
+use service::{Answer, Asked, Refusal, Way, answer};
+use state::{Caller, CredentialId, CredentialSecret, FlowId, NodeId, Scope};
 use tokio::time::Instant;
 
-use crate::answer::{self, Answer, Refusal};
 use crate::app::App;
-use crate::door;
 use crate::drafts;
-use crate::request::Asked;
 use crate::route::{no_flow, no_node};
 
 /// The time of a list, connecting included.
@@ -28,7 +25,7 @@ pub(crate) async fn saved(
     place: (&FlowId, &NodeId),
     latest: Instant,
 ) -> Result<Answer, Refusal> {
-    door::must(caller, Scope::FlowsRead)?;
+    service::must(caller, Scope::FlowsRead)?;
     let (_, credential) = node(app, caller, place, latest).await?;
     list(app, caller, credential, latest).await
 }
@@ -47,10 +44,10 @@ pub(crate) async fn on_canvas(
         #[serde(default)]
         canvas: Canvas,
     }
-    let kinds = door::changeable(caller)?;
+    let kinds = service::changeable(caller)?;
     let (kind, saved) = node(app, caller, place, latest).await?;
     if !kinds.iter().any(|known| known.as_str() == kind) {
-        return Err(door::lacks(&format!("{kind}s:update")));
+        return Err(service::lacks(&format!("{kind}s:update")));
     }
     let body: Body = asked.json_or_default()?;
     let credential = match body.canvas.credential {
@@ -119,33 +116,20 @@ async fn list(
 ) -> Result<Answer, Refusal> {
     let deadline = latest.min(Instant::now() + LIST_TIME);
     let secret = match &credential {
-        None => app.settings.default_secret.clone(),
+        None => app.settings.limits.default_secret.clone(),
         Some(id) => match CredentialId::parse(id) {
             Some(id) => app.control.secret_of(&caller.workspace, &id, latest).await?,
             None => None,
         },
     };
     let open = async || {
-        let secret = secret.ok_or_else(|| no_secret(credential.as_deref()))?;
-        let read = |stage: Stage| -> Reading<'_> { Box::pin(read(app, &secret, stage)) };
-        let connect_timeout = Duration::from_secs(u64::from(app.settings.connect_timeout_seconds));
-        let opened = connect::open(&read, ConnectOptions { connect_timeout, deadline }).await?;
-        Ok(opened.connection)
+        let secret_id = secret.ok_or_else(|| no_secret(credential.as_deref()))?;
+        let way = Way { secrets: &app.secrets, memories: &Memories::default(), limits: &app.settings.limits };
+        let secret = CredentialSecret { secret_id, agreed: BTreeSet::new() };
+        Ok(way.open(&secret, deadline).await?.connection)
     };
     let relations = relation_list::options(deadline, open).await;
     Ok(answer::json(StatusCode::OK, &json!({"relations": relations})))
-}
-
-async fn read(app: &App, secret: &str, stage: Stage) -> Result<SecretText, Failure> {
-    let stage = match stage {
-        Stage::Current => SecretStage::Current,
-        Stage::Pending => SecretStage::Pending,
-    };
-    let read = app.secrets.read(secret, stage).await;
-    let secret = read.map_err(|error| {
-        Failure::new(Kind::Plumbing, error.code(), error.to_string()).hinting(error.hint())
-    })?;
-    Ok(SecretText { text: secret.text.to_string(), version: secret.version })
 }
 
 fn no_secret(credential: Option<&str>) -> Failure {

@@ -1,9 +1,8 @@
 //! Which work a method and a path ask for.
 
 use http::Method;
+use service::Refusal;
 use state::{CredentialId, FlowId, NodeId};
-
-use crate::answer::Refusal;
 
 /// A piece of work, with the ids of the path.
 #[derive(Debug, Clone, PartialEq, Eq)]

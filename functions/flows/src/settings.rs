@@ -1,31 +1,19 @@
 //! The settings of this function, read once at start; every wrong one is reported, by name.
 
-use std::fmt;
-use std::sync::Arc;
-
-use oauth::ResourceServer;
-
-use crate::app::Callers;
-
-const CONNECT_TIMEOUT_SECONDS: u32 = 5;
-const MOST_SECONDS: u32 = 300;
+use service::{Callers, Front, Limits, Problems, Reader};
 
 /// Everything that is set from outside.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// `PINGUARD_DATABASE_SECRET`: the secret of nodes without a credential.
-    pub default_secret: Option<String>,
-    /// `PINGUARD_CONNECT_TIMEOUT_SECONDS`: seconds to a server's first answer.
-    pub connect_timeout_seconds: u32,
+    /// What is needed to connect.
+    pub limits: Limits,
     /// Secrets of pinguard's own, which no credential may name.
     pub own_secrets: Vec<String>,
     /// `PINGUARD_CREDENTIAL_PREFIX`: what the secrets begin with that credentials made through the API may name;
     /// `{workspace}` in it stands for the workspace.
     pub credential_prefix: Option<String>,
-    /// Hosts that requests may be sent to; empty where the front door sees to it.
-    pub allowed_hosts: Vec<String>,
-    /// `PINGUARD_ALLOWED_ORIGINS`: web origins whose pages may call, besides the public URL's own.
-    pub allowed_origins: Vec<String>,
+    /// Where requests may come from.
+    pub front: Front,
 }
 
 /// What a deployment needs beyond [`Settings`].
@@ -41,18 +29,6 @@ pub struct Deployment {
     pub audit_queue_url: Option<String>,
 }
 
-/// Settings that are wrong or missing, one line each.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problems(Vec<String>);
-
-impl fmt::Display for Problems {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of the settings cannot be used: {}", self.0.len(), self.0.join("; "))
-    }
-}
-
-impl std::error::Error for Problems {}
-
 impl Settings {
     /// Whether a credential of this workspace may name this secret.
     pub(crate) fn may_name(&self, workspace: &str, secret: &str) -> bool {
@@ -65,85 +41,22 @@ impl Settings {
 impl Deployment {
     /// Reads the settings through `get`.
     pub fn read(get: impl Fn(&str) -> Option<String>) -> Result<Self, Problems> {
-        let mut problems = Vec::new();
-        let text =
-            |name: &str| get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
-        let control_secret = text("PINGUARD_CONTROL_SECRET").unwrap_or_default();
-        if control_secret.is_empty() {
-            problems.push(
-                "PINGUARD_CONTROL_SECRET is missing: the id of the secret of the control database".to_owned(),
-            );
-        }
-        let connect_timeout_seconds = match text("PINGUARD_CONNECT_TIMEOUT_SECONDS") {
-            None => CONNECT_TIMEOUT_SECONDS,
-            Some(value) => {
-                let seconds = value.parse().ok().filter(|seconds| (1..=MOST_SECONDS).contains(seconds));
-                seconds.unwrap_or_else(|| {
-                    problems.push(format!(
-                        "PINGUARD_CONNECT_TIMEOUT_SECONDS must be a whole number from 1 to {MOST_SECONDS}, not `{value}`"
-                    ));
-                    CONNECT_TIMEOUT_SECONDS
-                })
-            }
-        };
-        let mut allowed_origins = Vec::new();
-        let mut allowed_hosts = Vec::new();
-        if let Some(url) = text("PINGUARD_PUBLIC_URL") {
-            match origin(&url) {
-                Some((origin, host)) => {
-                    allowed_origins.push(origin);
-                    allowed_hosts.push(host);
-                }
-                None => problems.push(format!(
-                    "PINGUARD_PUBLIC_URL must be a URL such as https://mcp.example.com, not `{url}`"
-                )),
-            }
-        }
-        for given in text("PINGUARD_ALLOWED_ORIGINS").unwrap_or_default().split(',').map(str::trim) {
-            match origin(given) {
-                Some((origin, _)) => allowed_origins.push(origin),
-                None if given.is_empty() => {}
-                None => problems.push(format!(
-                    "PINGUARD_ALLOWED_ORIGINS must be origins such as https://app.example.com, divided by commas, not `{given}`"
-                )),
-            }
-        }
+        let mut reader = Reader::new(get);
+        let control_secret = reader.control_secret();
         let own = ["PINGUARD_AUDIT_SECRET", "PINGUARD_STAMP_SECRET", "PINGUARD_CACHE_SECRET"];
-        let mut own_secrets: Vec<String> = own.into_iter().filter_map(text).collect();
-        own_secrets.push(control_secret.clone());
+        let own_secrets = own.into_iter().filter_map(|name| reader.text(name)).chain(control_secret.clone());
         let settings = Settings {
-            default_secret: text("PINGUARD_DATABASE_SECRET"),
-            connect_timeout_seconds,
-            own_secrets,
-            credential_prefix: text("PINGUARD_CREDENTIAL_PREFIX"),
-            allowed_hosts,
-            allowed_origins,
+            own_secrets: own_secrets.collect(),
+            limits: reader.connecting(),
+            credential_prefix: reader.text("PINGUARD_CREDENTIAL_PREFIX"),
+            front: reader.front(),
         };
-        let audit_queue_url = text("PINGUARD_AUDIT_QUEUE_URL");
-        let callers = match text("PINGUARD_AUTH").as_deref() {
-            None | Some("apikey") => Some(Callers::ApiKeys),
-            Some("oauth") => oauth::Settings::read(&get, &mut problems)
-                .map(|settings| Callers::Tokens(Arc::new(ResourceServer::new(settings)))),
-            Some(mode) => {
-                problems.push(format!("PINGUARD_AUTH must be `apikey` or `oauth`, not `{mode}`"));
-                None
-            }
-        };
-        match callers {
-            Some(callers) if problems.is_empty() => {
-                Ok(Self { settings, control_secret, callers, audit_queue_url })
-            }
-            _ => Err(Problems(problems)),
-        }
+        let audit_queue_url = reader.text("PINGUARD_AUDIT_QUEUE_URL");
+        let callers = reader.callers();
+        reader.finish(|| {
+            Some(Self { settings, control_secret: control_secret?, callers: callers?, audit_queue_url })
+        })
     }
-}
-
-/// The origin and the host of a URL.
-fn origin(url: &str) -> Option<(String, String)> {
-    let uri: http::Uri = url.parse().ok()?;
-    let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "https" | "http"))?;
-    let host = uri.authority()?.as_str();
-    Some((format!("{scheme}://{host}"), host.to_owned()))
 }
 
 #[cfg(test)]

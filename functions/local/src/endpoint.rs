@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use http::Request;
 use hyper::body::Incoming;
-use mcp::{Answer, App, Limits, Settings};
+use mcp::{Answer, App, Settings};
+use service::{Front, Limits};
 use state::{CallRecord, Effect};
 use tokio::time::Instant;
 
@@ -18,20 +19,17 @@ const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
 pub(crate) fn settings(port: u16, default_secret: &str) -> Settings {
     Settings {
         limits: Limits { default_secret: Some(default_secret.to_owned()), ..Limits::default() },
-        allowed_hosts: hosts(),
-        allowed_origins: origins(port),
+        front: front(port),
         ..Settings::default()
     }
 }
 
-/// The names of this machine.
-pub(crate) fn hosts() -> Vec<String> {
-    NAMES.map(str::to_owned).to_vec()
-}
-
-/// The origins of pages that this machine serves.
-pub(crate) fn origins(port: u16) -> Vec<String> {
-    NAMES.map(|host| format!("http://{host}:{port}")).to_vec()
+/// Requests to loopback, and for pages of its own.
+pub(crate) fn front(port: u16) -> Front {
+    Front {
+        allowed_hosts: NAMES.map(str::to_owned).to_vec(),
+        allowed_origins: NAMES.map(|host| format!("http://{host}:{port}")).to_vec(),
+    }
 }
 
 /// Answers a request by the function that its path belongs to.

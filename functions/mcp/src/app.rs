@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use analyst::{Failure, Memories, Reached, Scope};
-use oauth::ResourceServer;
 use pg::values::RowFormat;
-use service::Way;
+use service::{Callers, Way};
 use state::{Control, CredentialSecret, Journal, LiveFlow, Node, SecretStore, StampKeys};
 use tokio::time::Instant;
 
@@ -29,20 +28,6 @@ pub struct App {
     pub stamp_keys: Option<StampKeys>,
     /// What is remembered of the databases, so that a warm call asks their catalogs nothing.
     pub memories: Memories,
-}
-
-/// Who may call.
-#[derive(Debug, Clone)]
-pub enum Callers {
-    /// Holders of an API key.
-    ApiKeys,
-    /// Holders of an access token of the issuer that the operator trusts.
-    Tokens(Arc<ResourceServer>),
-    /// Anyone who reaches the listener, as this workspace: for loopback alone.
-    Anyone {
-        /// The workspace that calls belong to.
-        workspace: String,
-    },
 }
 
 impl App {

@@ -35,10 +35,10 @@ use crate::served::Served;
 use crate::server::Server;
 
 pub use analyst::Memories;
-pub use app::{App, Callers};
+pub use app::App;
 pub use rpc::Answer;
-pub use service::Limits;
-pub use settings::{Deployment, Problems, Settings};
+pub use service::{Callers, Front, Limits, Problems};
+pub use settings::{Deployment, Settings};
 pub use tools::{BuiltIn, Takes};
 
 /// Answers one HTTP request; `latest` is when the answer must be on its way.
@@ -47,7 +47,7 @@ where
     B: Body + Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Display,
 {
-    let page = cors::Page::of(request.headers(), &app.settings.allowed_origins);
+    let page = cors::Page::of(request.headers(), &app.settings.front.allowed_origins);
     if let (&Method::OPTIONS, Some(page)) = (request.method(), &page) {
         return page.preflight();
     }
@@ -88,8 +88,8 @@ fn protocol(app: &App) -> StreamableHttpServerConfig {
         .with_json_response(true)
         .with_sse_keep_alive(None)
         .with_max_request_body_bytes(front::MAX_BODY_BYTES)
-        .with_allowed_hosts(&app.settings.allowed_hosts)
-        .with_allowed_origins(&app.settings.allowed_origins);
+        .with_allowed_hosts(&app.settings.front.allowed_hosts)
+        .with_allowed_origins(&app.settings.front.allowed_origins);
     config.enforce_origin_validation()
 }
 
@@ -127,12 +127,7 @@ async fn admitted(
     Ok(Server { app: Arc::clone(app), served, workspace, caller, claims, latest })
 }
 
-async fn by_key(
-    app: &App,
-    path: &Path,
-    headers: &HeaderMap,
-    latest: Instant,
-) -> Result<Admitted, Answer> {
+async fn by_key(app: &App, path: &Path, headers: &HeaderMap, latest: Instant) -> Result<Admitted, Answer> {
     let Some(header) = headers.get(AUTHORIZATION) else {
         return Err(rpc::unauthorized("send your key as `Authorization: Bearer pgk_…`"));
     };

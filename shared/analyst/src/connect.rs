@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use pg::{ConnectError, ConnectOptions, Connection, Target};
+use pg::{ConnectError, ConnectOptions, Connection, Target, TokenRequest};
 
 use crate::failure::{Failure, Kind};
 
@@ -24,8 +24,17 @@ pub struct SecretText {
     pub version: String,
 }
 
-/// A secret being read.
-pub type Reading<'a> = Pin<Box<dyn Future<Output = Result<SecretText, Failure>> + Send + 'a>>;
+/// Something that is asked for.
+pub type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
+
+/// Who keeps a credential: gives its secret, and tokens where the secret holds no password.
+pub trait Keeper: Sync {
+    /// Reads the secret.
+    fn secret(&self, stage: Stage) -> Asked<'_, SecretText>;
+
+    /// Makes a token for one login.
+    fn token(&self, request: TokenRequest) -> Asked<'_, String>;
+}
 
 /// A connection, and what an operator should know of the way to it.
 pub struct Opened {
@@ -37,27 +46,27 @@ pub struct Opened {
     pub warnings: Vec<String>,
 }
 
-/// Opens a connection with the secret that `read` gives. Where the server refuses the password, the secret is read
-/// again, first as it is now, then as a rotation will leave it, and tried once more.
-pub async fn open<'a>(
-    read: &(dyn Fn(Stage) -> Reading<'a> + Sync),
-    options: ConnectOptions,
-) -> Result<Opened, Failure> {
-    let first = read(Stage::Current).await?;
-    let refused = match connect(&first, options).await {
+/// Opens a connection with a credential. Where the server refuses the password, the secret is read again, first as it is
+/// now, then as a rotation will leave it, and tried once more.
+pub async fn open(keeper: &dyn Keeper, options: ConnectOptions) -> Result<Opened, Failure> {
+    let first = keeper.secret(Stage::Current).await?;
+    let refused = match connect(keeper, &first, options).await {
         Err(Attempt::PasswordRefused(failure)) => failure,
         Err(Attempt::Failed(failure)) => return Err(failure),
         Ok(opened) => return Ok(opened),
     };
-    let again = read(Stage::Current).await?;
-    let second = if again.version == first.version { read(Stage::Pending).await.ok() } else { Some(again) };
+    let again = keeper.secret(Stage::Current).await?;
+    let second = if again.version == first.version { keeper.secret(Stage::Pending).await.ok() } else { Some(again) };
     match second {
         Some(second) if second.version != first.version => {
-            connect(&second, options).await.map_err(Attempt::into_failure)
+            connect(keeper, &second, options).await.map_err(Attempt::into_failure)
         }
         _ => Err(refused),
     }
 }
+
+/// What is missing where RDS refuses a token.
+const TOKEN_HINT: &str = "the database user needs `GRANT rds_iam`, and the function's role rds-db:connect for it; both, and the instance, must have IAM logins switched on";
 
 enum Attempt {
     PasswordRefused(Failure),
@@ -72,7 +81,11 @@ impl Attempt {
     }
 }
 
-async fn connect(secret: &SecretText, options: ConnectOptions) -> Result<Opened, Attempt> {
+async fn connect(
+    keeper: &dyn Keeper,
+    secret: &SecretText,
+    options: ConnectOptions,
+) -> Result<Opened, Attempt> {
     let target = Target::parse(&secret.text).map_err(|error| {
         let failure = Failure::new(
             Kind::Plumbing,
@@ -83,12 +96,20 @@ async fn connect(secret: &SecretText, options: ConnectOptions) -> Result<Opened,
             failure.hinting("the operator mends the secret: a postgresql:// URL, or JSON as RDS writes it"),
         )
     })?;
+    let warnings = target.warnings();
+    let request = target.token_request();
+    let by_token = request.is_some();
+    let target = match request {
+        Some(request) => target.with_token(keeper.token(request).await.map_err(Attempt::Failed)?),
+        None => target,
+    };
     let connection = Connection::open(&target, options).await.map_err(|error| {
         let refused = error.is_login_failure();
         let failure = failed_connect(&error);
+        let failure = if refused && by_token { failure.hinting(TOKEN_HINT) } else { failure };
         if refused { Attempt::PasswordRefused(failure) } else { Attempt::Failed(failure) }
     })?;
-    Ok(Opened { connection, version: secret.version.clone(), warnings: target.warnings() })
+    Ok(Opened { connection, version: secret.version.clone(), warnings })
 }
 
 fn failed_connect(error: &ConnectError) -> Failure {
@@ -96,7 +117,7 @@ fn failed_connect(error: &ConnectError) -> Failure {
 }
 
 /// An error and its sources, one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use analyst::connect::{self, SecretText, Stage};
+use analyst::connect::{self, Asked, Keeper, SecretText, Stage};
 use analyst::{Database, Failure, Kind, Memories, Reached};
-use pg::{Agreed, ConnectOptions, Connection, Consent};
+use pg::{Agreed, ConnectOptions, Connection, Consent, TokenRequest};
 use state::{Agreement, CredentialSecret, SecretStage, SecretStore};
 use tokio::time::Instant;
 
@@ -20,6 +20,12 @@ pub struct Way<'a> {
     pub memories: &'a Memories,
     /// The deployment's limits.
     pub limits: &'a Limits,
+}
+
+/// A credential, kept where secrets are.
+struct Credential<'a> {
+    secrets: &'a SecretStore,
+    secret_id: &'a str,
 }
 
 /// A database that was reached.
@@ -37,21 +43,35 @@ impl Way<'_> {
     pub async fn open(&self, secret: &CredentialSecret, deadline: Instant) -> Result<Opened, Failure> {
         let connect_timeout = Duration::from_secs(u64::from(self.limits.connect_timeout_seconds));
         let options = ConnectOptions { connect_timeout, deadline };
-        let read = |stage| -> connect::Reading<'_> { Box::pin(self.read(&secret.secret_id, stage)) };
-        let opened = connect::open(&read, options).await?;
+        let credential = Credential { secrets: self.secrets, secret_id: &secret.secret_id };
+        let opened = connect::open(&credential, options).await?;
         let database = self.memories.of(&secret.secret_id, &opened.version, consent(secret));
         Ok(Opened { connection: opened.connection, database, warnings: opened.warnings })
     }
+}
 
-    async fn read(&self, secret_id: &str, stage: Stage) -> Result<SecretText, Failure> {
-        let stage = match stage {
-            Stage::Current => SecretStage::Current,
-            Stage::Pending => SecretStage::Pending,
-        };
-        let secret = self.secrets.read(secret_id, stage).await.map_err(|error| {
-            Failure::new(Kind::Plumbing, error.code(), error.to_string()).hinting(error.hint())
-        })?;
-        Ok(SecretText { text: secret.text.to_string(), version: secret.version })
+impl Keeper for Credential<'_> {
+    fn secret(&self, stage: Stage) -> Asked<'_, SecretText> {
+        Box::pin(async move {
+            let stage = match stage {
+                Stage::Current => SecretStage::Current,
+                Stage::Pending => SecretStage::Pending,
+            };
+            let secret = self.secrets.read(self.secret_id, stage).await.map_err(|error| {
+                Failure::new(Kind::Plumbing, error.code(), error.to_string()).hinting(error.hint())
+            })?;
+            Ok(SecretText { text: secret.text.to_string(), version: secret.version })
+        })
+    }
+
+    fn token(&self, request: TokenRequest) -> Asked<'_, String> {
+        Box::pin(async move {
+            let token = self.secrets.token(&request).await.map_err(|error| {
+                let failure = Failure::new(Kind::Plumbing, error.code(), error.to_string());
+                failure.hinting(error.hint()).logging(connect::chain(&error))
+            })?;
+            Ok(token.to_string())
+        })
     }
 }
 

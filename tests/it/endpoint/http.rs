@@ -216,8 +216,10 @@ async fn protocol_versions_are_served_or_refused_with_the_ones_that_are() {
 async fn hosts_and_origins_are_those_of_the_settings() {
     let db = support::database(18).await;
     let settings = Settings {
-        allowed_hosts: vec!["mcp.example.com".to_owned()],
-        allowed_origins: vec!["https://app.example.com".to_owned()],
+        front: mcp::Front {
+            allowed_hosts: vec!["mcp.example.com".to_owned()],
+            allowed_origins: vec!["https://app.example.com".to_owned()],
+        },
         ..Settings::default()
     };
     let endpoint = Setup::settings(settings).start(&db, &db.url).await;

@@ -48,6 +48,6 @@ async fn what_is_no_request_fails_alone() {
     }
     let mut broken = event(FrontDoor::HttpApi, "POST", PATH, Some(deployed.key.text()), "%%%");
     broken["isBase64Encoded"] = json!(true);
-    assert!(deployed.function.outcome(&broken, TIME).is_ok_and(|answer| answer["statusCode"] == 400));
+    assert!(deployed.function.outcome(&broken, TIME).is_err());
     assert_eq!(content(&deployed.ask(FrontDoor::HttpApi, &query(SQL)))["rowCount"], 2);
 }

@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::Result;
 use flows::{App, Callers, Settings};
+use service::Limits;
 use state::{Auditor, CallRecord, Control, EventSink, Journal, Lines, SecretStore};
 use tokio::{sync::mpsc, task::JoinHandle, time::Instant};
 
@@ -41,12 +42,10 @@ pub(crate) fn auditor(secrets: &Arc<SecretStore>, data: &DataFolder) -> Result<A
 pub(crate) fn app(secrets: &Arc<SecretStore>, auditor: &Arc<Auditor>, door: Door, port: u16) -> App {
     App {
         settings: Settings {
-            default_secret: Some(DATABASE_SECRET.to_owned()),
-            connect_timeout_seconds: 5,
+            limits: Limits { default_secret: Some(DATABASE_SECRET.to_owned()), ..Limits::default() },
             own_secrets: [CONTROL_SECRET, AUDIT_SECRET].map(str::to_owned).to_vec(),
             credential_prefix: None,
-            allowed_hosts: endpoint::hosts(),
-            allowed_origins: endpoint::origins(port),
+            front: endpoint::front(port),
         },
         secrets: Arc::clone(secrets),
         control: Control::new(Arc::clone(secrets), CONTROL_SECRET.to_owned()),

@@ -60,7 +60,11 @@ pub(super) fn listed(scope: &Scope) -> Listed {
                 ("max_rows", whole("Rows at most, if fewer than the limit.", 1, Some(Limits::MOST_ROWS))),
                 (
                     "max_bytes",
-                    whole("Bytes of rows at most, if fewer than the limit.", FEWEST_BYTES, Some(Limits::MOST_BYTES)),
+                    whole(
+                        "Bytes of rows at most, if fewer than the limit.",
+                        FEWEST_BYTES,
+                        Some(Limits::MOST_BYTES),
+                    ),
                 ),
                 (
                     "timeout_seconds",

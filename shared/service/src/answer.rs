@@ -15,7 +15,7 @@ pub type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// A request that is not done, and why.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub struct Refusal {
     status: StatusCode,
     code: &'static str,
     message: String,
@@ -24,7 +24,7 @@ pub(crate) struct Refusal {
 }
 
 /// A JSON answer.
-pub(crate) fn json(status: StatusCode, body: &Value) -> Answer {
+pub fn json(status: StatusCode, body: &Value) -> Answer {
     let mut answer = Response::new(Full::new(Bytes::from(body.to_string())).boxed());
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
@@ -34,57 +34,59 @@ pub(crate) fn json(status: StatusCode, body: &Value) -> Answer {
 }
 
 /// There is nothing to say.
-pub(crate) fn done() -> Answer {
+pub fn done() -> Answer {
     let mut answer = Response::new(Full::new(Bytes::new()).boxed());
     *answer.status_mut() = StatusCode::NO_CONTENT;
     answer
 }
 
 impl Refusal {
-    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+    /// A status, a stable code, and a message in the words of callers.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), more: Map::new(), header: None }
     }
 
     /// The request itself is wrong.
-    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+    pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
     }
 
     /// No good key came with the request.
-    pub(crate) fn unauthorized(message: impl Into<String>) -> Self {
+    pub fn unauthorized(message: impl Into<String>) -> Self {
         let challenge = HeaderValue::from_static("Bearer realm=\"pinguard\"");
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message).header(WWW_AUTHENTICATE, challenge)
     }
 
     /// The key is good and lacks a right.
-    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
+    pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", message)
     }
 
-    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+    /// There is no such thing, or not for this caller.
+    pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
 
     /// The path is there for other methods.
-    pub(crate) fn only(methods: &'static str) -> Self {
+    pub fn only(methods: &'static str) -> Self {
         let message = format!("this path takes {methods}");
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
             .header(ALLOW, HeaderValue::from_static(methods))
     }
 
     /// Something else was written meanwhile, or stands in the way.
-    pub(crate) fn conflict(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, code, message)
     }
 
     /// A field beside the error's own.
-    pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.more.insert(key.to_owned(), value.into());
         self
     }
 
     /// With the challenge of this deployment in place of the one for keys.
-    pub(crate) fn challenging(self, challenge: &str) -> Self {
+    pub fn challenging(self, challenge: &str) -> Self {
         match HeaderValue::from_str(challenge) {
             Ok(challenge) => self.header(WWW_AUTHENTICATE, challenge),
             Err(_) => self,
@@ -96,7 +98,8 @@ impl Refusal {
         self
     }
 
-    pub(crate) fn into_answer(self) -> Answer {
+    /// The refusal as an answer: `{"error", "code", "outcome", …}`.
+    pub fn into_answer(self) -> Answer {
         let outcome = if self.status.is_server_error() { "unexpected" } else { "expected" };
         let mut body = Map::new();
         body.insert("error".to_owned(), self.message.into());

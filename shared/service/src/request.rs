@@ -13,18 +13,19 @@ use serde::Deserialize;
 use crate::answer::Refusal;
 
 /// The longest body that is read, in bytes.
-pub(crate) const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 
 /// A request as far as the work needs it.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub struct Asked {
     body: Bytes,
     if_match: Option<i64>,
     query: String,
 }
 
 impl Asked {
-    pub(crate) async fn read<B>(parts: &Parts, body: B) -> Result<Self, Refusal>
+    /// Takes the body in; refuses one that is too long, or of another type than JSON.
+    pub async fn read<B>(parts: &Parts, body: B) -> Result<Self, Refusal>
     where
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Display,
@@ -49,13 +50,13 @@ impl Asked {
     }
 
     /// The body as text.
-    pub(crate) fn text(&self) -> Result<&str, Refusal> {
+    pub fn text(&self) -> Result<&str, Refusal> {
         let text = str::from_utf8(&self.body).map_err(|_| Refusal::bad_request("the body is no UTF-8"))?;
         Ok(text.trim_start_matches('\u{feff}'))
     }
 
     /// The body as a JSON object of a known shape.
-    pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Refusal> {
+    pub fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Refusal> {
         let text = self.text()?;
         // A list would be read as the fields in their order.
         if !text.trim_start().starts_with('{') {
@@ -66,12 +67,12 @@ impl Asked {
     }
 
     /// The same where the body may be left out.
-    pub(crate) fn json_or_default<'a, T: Deserialize<'a> + Default>(&'a self) -> Result<T, Refusal> {
+    pub fn json_or_default<'a, T: Deserialize<'a> + Default>(&'a self) -> Result<T, Refusal> {
         if self.text()?.trim().is_empty() { Ok(T::default()) } else { self.json() }
     }
 
     /// The version that the caller has seen: the header's, else the body's. Two that differ are refused.
-    pub(crate) fn version(&self, in_body: Option<i64>) -> Result<Option<i64>, Refusal> {
+    pub fn version(&self, in_body: Option<i64>) -> Result<Option<i64>, Refusal> {
         match (self.if_match, in_body) {
             (Some(header), Some(body)) if header != body => {
                 Err(Refusal::bad_request("`If-Match` and `version` name two versions; send one"))
@@ -81,7 +82,7 @@ impl Asked {
     }
 
     /// The query's words, each with its name, which must be one of `known`.
-    pub(crate) fn query(&self, known: &[&str]) -> Result<Vec<(&str, &str)>, Refusal> {
+    pub fn query(&self, known: &[&str]) -> Result<Vec<(&str, &str)>, Refusal> {
         let pairs = self.query.split('&').filter(|pair| !pair.is_empty());
         let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
         pairs
