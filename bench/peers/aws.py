@@ -1,6 +1,7 @@
 """The two services of AWS that servers here ask, as far as they ask: Secrets Manager, and RDS for an instance's address."""
 
 import json
+import time
 
 from loopback import Loopback
 
@@ -19,6 +20,8 @@ class Aws:
             "ARN": name, "Name": name, "SecretString": text, "VersionStages": ["AWSCURRENT"],
             "VersionId": "00000000-0000-0000-0000-000000000001", "CreatedDate": 1796083200.0}).encode()
             for name, text in secrets.items()}
+        # The secrets that were asked for, each with the time at which.
+        self.asked = []
         self._instance = INSTANCE.format(host, port).encode()
         self._server = Loopback(self._take)
         self.url = f"http://{self._server.address}"
@@ -29,7 +32,9 @@ class Aws:
 
     def _take(self, _, headers, body, answer):
         if headers.get("x-amz-target") == "secretsmanager.GetSecretValue":
-            secret = self._answers.get(json.loads(body)["SecretId"])
+            name = json.loads(body)["SecretId"]
+            self.asked.append((name, time.perf_counter()))
+            secret = self._answers.get(name)
             if secret:
                 answer("200 OK", JSON, secret)
             else:

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from loopback import Loopback
-from stdio import CLIENT, Failed
+from stdio import CLIENT, Failed, Refused
 
 HOST = "bench.lambda-url.us-east-1.on.aws"
 
@@ -28,7 +28,9 @@ class Function:
 
     def __init__(self, command, environment, log, path, key):
         self._requests = queue.Queue()
-        self._runtime = Loopback(lambda path, _, body, answer: self._requests.put((path, body, answer)))
+        self._runtime = Loopback(self._take)
+        # When it first asked for an event.
+        self.ready_at = None
         with open(log, "ab") as output:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
@@ -48,7 +50,7 @@ class Function:
         body = self._post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, seconds)
         message = json.loads(body)
         if "error" in message:
-            raise Failed(json.dumps(message["error"]))
+            raise Refused(json.dumps(message["error"]))
         return message["result"], len(body.encode())
 
     def settle(self):
@@ -96,6 +98,10 @@ class Function:
                 "requestId": "bench", "routeKey": "$default", "stage": "$default",
                 "time": "01/Dec/2026:00:00:00 +0000", "timeEpoch": 1796083200000},
             "body": body, "isBase64Encoded": False}
+
+    def _take(self, path, _, body, answer):
+        self.ready_at = self.ready_at or time.perf_counter()
+        self._requests.put((path, body, answer))
 
     def _next(self, deadline):
         """The function's next request: its path, its body, and what answers it."""

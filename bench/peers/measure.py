@@ -7,7 +7,8 @@ from pathlib import Path
 
 from answers import Unreadable, rows, texts
 from judge import FAILED, judge
-from stdio import Failed
+from servers import CONTROL_SECRET, DATABASE_SECRET
+from stdio import Failed, Refused
 from values import CASES, statement
 
 SQL = "SELECT item, price, sold FROM stock WHERE sold > 5 ORDER BY item"
@@ -21,6 +22,11 @@ WARM_UP = 20
 # So many calls, each with a connection of its own, cannot come from a pool: none here has more than five.
 CONNECTIONS = 12
 
+# The steps of the function's first answer, as its stand-ins see them.
+PARTS = ("the program starts and asks for its first event", "it asks for the secret of the control database",
+         "it has opened that database, knows caller and node, and asks for the secret of the database",
+         "it has opened the database, judged the statement, and answered")
+
 
 @dataclass
 class Findings:
@@ -30,11 +36,14 @@ class Findings:
     answered: list[float] = field(default_factory=list)
     listed_alone: list[float] = field(default_factory=list)
     answered_alone: list[float] = field(default_factory=list)
+    # Where the time to the first answer goes: a list for each of PARTS.
+    parts: list[list[float]] = field(default_factory=lambda: [[] for _ in PARTS])
     warm: list[float] = field(default_factory=list)
     memory: int = 0
     tools: int = 0
     tools_bytes: int = 0
     result_bytes: int = 0
+    sent_bytes: int = 0
     keeps_connection: bool | None = None
     values: dict[str, str] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
@@ -45,6 +54,8 @@ def starts(world, servers, findings, count):
     """From the start of the process to the first list of tools, and to the first answer of a statement."""
     for _ in range(count):
         for server in servers:
+            if findings[server.name].failure:
+                continue
             with Attempt(findings[server.name]) as attempt:
                 since = time.perf_counter()
                 running = attempt.keep(server.start(world))
@@ -54,17 +65,28 @@ def starts(world, servers, findings, count):
                 server.ready(world, running, START)
                 check(server.ask(running, SQL, CALL)[0], 7)
                 attempt.findings.answered.append(time.perf_counter() - since)
-            if not server.stateless:
-                continue
-            for alone in ("listed_alone", "answered_alone"):
-                with Attempt(findings[server.name]) as attempt:
-                    since = time.perf_counter()
-                    running = attempt.keep(server.start(world))
-                    if alone == "listed_alone":
-                        running.request("tools/list", {}, START)
-                    else:
-                        check(server.ask(running, SQL, START)[0], 7)
-                    getattr(attempt.findings, alone).append(time.perf_counter() - since)
+            if server.stateless:
+                starts_alone(world, server, findings[server.name])
+
+
+def starts_alone(world, server, findings):
+    """The same, each with one request and nothing before it, and the steps to the answer."""
+    with Attempt(findings) as attempt:
+        since = time.perf_counter()
+        attempt.keep(server.start(world)).request("tools/list", {}, START)
+        findings.listed_alone.append(time.perf_counter() - since)
+    with Attempt(findings) as attempt:
+        world.aws.asked.clear()
+        since = time.perf_counter()
+        running = attempt.keep(server.start(world))
+        result, _ = server.ask(running, SQL, START)
+        answered = time.perf_counter()
+        check(result, 7)
+        findings.answered_alone.append(answered - since)
+        asked = dict(reversed(world.aws.asked))
+        moments = [since, running.ready_at, asked[CONTROL_SECRET], asked[DATABASE_SECRET], answered]
+        for part, begin, end in zip(findings.parts, moments, moments[1:]):
+            part.append(end - begin)
 
 
 def warm(world, servers, findings, count):
@@ -72,13 +94,15 @@ def warm(world, servers, findings, count):
     running = {}
     try:
         for server in servers:
+            if findings[server.name].failure:
+                continue
             with Attempt(findings[server.name]):
                 running[server.name] = server.start(world)
                 running[server.name].open(START)
                 server.ready(world, running[server.name], START)
         for round_ in range(WARM_UP + count):
             for server in servers:
-                if findings[server.name].failure or server.name not in running:
+                if findings[server.name].failure:
                     continue
                 with Attempt(findings[server.name]) as attempt:
                     client = running[server.name]
@@ -103,7 +127,7 @@ def look(server, client, findings):
     tools, _ = client.request("tools/list", {}, CALL)
     findings.tools = len(tools["tools"])
     findings.tools_bytes = len(compact(tools["tools"]))
-    result, _ = server.ask(client, WIDE, CALL)
+    result, findings.sent_bytes = server.ask(client, WIDE, CALL)
     check(result, 100)
     findings.result_bytes = sum(len(block["text"].encode()) for block in result["content"])
     processes = {rows(server.ask(client, OWN_CONNECTION, CALL)[0])[0][0][1] for _ in range(CONNECTIONS)}
@@ -115,24 +139,31 @@ def exactness(world, servers, findings):
     """Each value on its own, so that one that fails takes no other with it."""
     for server in servers:
         found = findings[server.name]
-        client = None
-        for case in CASES:
-            try:
-                if client is None:
-                    client = server.start(world)
-                    client.open(START)
-                    server.ready(world, client, START)
-                result, _ = server.ask(client, statement(case), CALL)
-                found.values[case.name] = judge(case, result)
-                found.answers[case.name] = " ".join(texts(result))[:2000]
-            except Failed as failure:
-                found.values[case.name] = FAILED
-                found.answers[case.name] = str(failure)
-                if not str(failure).startswith("{"):  # No answer at all: the next case gets a fresh process.
-                    client.close()
-                    client = None
-        if client is not None:
-            client.close()
+        left = list(CASES)
+        while left and found.failure is None:
+            with Attempt(found) as attempt:
+                client = attempt.keep(server.start(world))
+                client.open(START)
+                server.ready(world, client, START)
+                while left and ask(server, client, left[0], found):
+                    left.pop(0)
+            if left:  # It has ended, or said nothing: the next case gets a fresh process.
+                found.values[left.pop(0).name] = FAILED
+        found.values |= {case.name: FAILED for case in left}
+
+
+def ask(server, client, case, found):
+    """Asks for one value, and notes what became of it. Says whether the server still serves."""
+    try:
+        result, _ = server.ask(client, statement(case), CALL)
+    except Refused as failure:
+        found.values[case.name], found.answers[case.name] = FAILED, str(failure)
+    except Failed as failure:
+        found.answers[case.name] = str(failure)
+        return False
+    else:
+        found.values[case.name], found.answers[case.name] = judge(case, result), " ".join(texts(result))[:2000]
+    return True
 
 
 def wrong_cases(world, server):

@@ -8,6 +8,7 @@ import zipfile
 from io import BytesIO
 
 from judge import CHANGED, CUT, FAILED, KEPT, LOST
+from measure import PARTS, WARM_UP
 from values import CASES
 
 OUTCOMES = (KEPT, CUT, CHANGED, LOST, FAILED)
@@ -33,7 +34,7 @@ with SCRAM and one login that may only read. Medians of {counts.starts} starts a
 
 - *First list* and *first answer* count from the start of the process: `initialize`, `notifications/initialized`,
   `tools/list`, then a statement of seven rows. *Connection* says whether two calls share one. *Memory* is the peak of all
-  processes of a server after {counts.rounds + 25} calls.
+  processes of a server after {counts.rounds + WARM_UP} calls.
 - pinguard answers a request without what a client says first, as protocol 2026-07-28 has it: alone, a first `tools/list`
   takes {milliseconds(findings["pinguard"].listed_alone)} and a first `query` {milliseconds(findings["pinguard"].answered_alone)} from the start of the process.
 - pinguard is measured as Lambda runs it, through an emulated Runtime API, and reads its secrets over HTTP in each call; the
@@ -41,17 +42,23 @@ with SCRAM and one login that may only read. Medians of {counts.starts} starts a
 
 {ratios(servers, findings, world)}
 
+Where the time of the first `query` alone goes:
+
+{parts(findings["pinguard"])}
+
 ## What the model reads
 
 {sizes(servers, findings)}
 
-A token is taken for {BYTES_A_TOKEN} bytes. The result is 100 rows of six columns (int, date, text, numeric, bool, text with NULLs).
+A token is taken for {BYTES_A_TOKEN} bytes. The result is 100 rows of six columns (int, date, text, numeric, bool, text with NULLs), as the
+text that the model reads; *bytes sent* is the whole answer, where some have the same rows once more as structured content.
 
 ## Exactness
 
 {len(CASES)} values, each asked for alone. The answer is read as text, as a model reads it, and every notation counts as *kept* from
 which the value can be told without knowing the driver: PostgreSQL's text, JSON, ISO 8601, hex, base64, lists of bytes, Python's own.
-*Cut* is shorter and says so, *changed* is another value, *lost* is none, *failed* is an error instead of the row.
+*Cut* is shorter and says so, *changed* is another value (also a date that became an instant, and a timestamp that got a zone), *lost* is
+none, *failed* is an error instead of the row.
 
 {summary(servers, findings)}
 
@@ -82,12 +89,17 @@ def times(servers, findings):
     return table(["server", "in", "first list", "first answer", "warm call", "connection", "memory"], lines)
 
 
+def parts(found):
+    """The steps of the function's first answer."""
+    return table(["step", "takes"], [[what, milliseconds(times)] for what, times in zip(PARTS, found.parts)])
+
+
 def sizes(servers, findings):
     """Bytes and tokens."""
     lines = [[server.name, str(found.tools), f"{found.tools_bytes:,}", f"{found.tools_bytes // BYTES_A_TOKEN:,}",
-              f"{found.result_bytes:,}", f"{found.result_bytes // BYTES_A_TOKEN:,}"]
+              f"{found.result_bytes:,}", f"{found.result_bytes // BYTES_A_TOKEN:,}", f"{found.sent_bytes:,}"]
              for server in servers if not (found := findings[server.name]).failure]
-    return table(["server", "tools", "bytes of `tools/list`", "tokens", "bytes of the result", "tokens"], lines)
+    return table(["server", "tools", "bytes of `tools/list`", "tokens", "bytes of the result", "tokens", "bytes sent"], lines)
 
 
 def summary(servers, findings):
@@ -142,11 +154,12 @@ def ratios(servers, findings, world):
     aim("peak memory", own.memory / 1e6, 20, " MB")
     for keeps, most in ((False, 1.0), (True, 1.2)):
         same = [server for server in others if findings[server.name].keeps_connection is keeps]
+        what = "keep their connection" if keeps else "open one for each call"
         if not same:
+            lines.append(f"- warm call: none of the others here is of those that {what}")
             continue
         fastest = min(same, key=lambda server: statistics.median(findings[server.name].warm))
         ratio = statistics.median(own.warm) / statistics.median(findings[fastest.name].warm)
-        what = "keep their connection" if keeps else "open one for each call"
         if own.keeps_connection is keeps:
             aim(f"warm call, pinguard to the fastest of those that {what} ({fastest.name})", ratio, most, "")
         else:

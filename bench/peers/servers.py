@@ -17,6 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PEERS = ROOT / "target/peers"
 NODE = ROOT / "target/node/node_modules/node/bin/node"
 
+# The secrets that pinguard reads.
+CONTROL_SECRET, DATABASE_SECRET = "control", "stock"
+
 # The secret that the one peer that wants AWS finds its login in.
 LOGIN_SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:login-AbCdEf"
 
@@ -54,9 +57,8 @@ class Server:
     language: str
     # Where it lies in target/peers; none is pinguard.
     folder: str | None
-    # The tool that runs a statement, and the name of its argument.
+    # The tool that runs a statement, which all of them call `sql`.
     tool: str
-    argument: str
     # How it was run, in a word for the table's notes.
     run: str
     command: list[str] = field(default_factory=list)
@@ -79,7 +81,7 @@ class Server:
         """Starts it."""
         log = world.folder / f"{re.sub('[^a-z]+', '-', self.name)}.log"
         if self.folder is None:
-            environment = {"AWS_ENDPOINT_URL": world.aws.url, "PINGUARD_CONTROL_SECRET": "control",
+            environment = {"AWS_ENDPOINT_URL": world.aws.url, "PINGUARD_CONTROL_SECRET": CONTROL_SECRET,
                            "PINGUARD_PUBLIC_URL": f"https://{HOST}"}
             return Function([world.program], environment, log, world.path, world.key)
         words = {"url": world.url, "host": world.host, "port": world.port, "user": world.user, "ca": world.ca,
@@ -101,7 +103,7 @@ class Server:
 
     def ask(self, running, sql, seconds):
         """Runs a statement: gives the result, and how many bytes the answer had."""
-        arguments = self.database | {self.argument: sql}
+        arguments = self.database | {"sql": sql}
         return running.request("tools/call", {"name": self.tool, "arguments": arguments}, seconds)
 
     def version(self):
@@ -131,28 +133,28 @@ FILES = {
 }
 
 SERVERS = [
-    Server("pinguard", "Rust", None, "query", "sql",
+    Server("pinguard", "Rust", None, "query",
            "the function `mcp` under an emulator of Lambda's Runtime API; reads its secrets over HTTP for each call"),
-    Server("@toolbox-sdk/server", "Go", "npm-toolbox", "execute_sql", "sql",
+    Server("@toolbox-sdk/server", "Go", "npm-toolbox", "execute_sql",
            "`--stdio` with a `tools.yaml` of two tools, since it calls its prebuilt ones not secure enough for run time; "
            "the Go program itself, without the wrapper that npm puts around it",
            ["{here}/node_modules/@toolbox-sdk/server-linux-x64/bin/toolbox", "--stdio", "--config",
             "{folder}/tools.yaml", "--disable-version-check"]),
-    Server("mcp-postgres-server", "Node", "npm-mcp-postgres-server", "query", "sql",
+    Server("mcp-postgres-server", "Node", "npm-mcp-postgres-server", "query",
            "`DATABASE_URL`, `PG_ALLOW_WRITE=false`",
            ["{node}", "{here}/node_modules/mcp-postgres-server/build/index.js"],
            {"DATABASE_URL": "{url}", "PG_ALLOW_WRITE": "false"}),
-    Server("@bytebase/dbhub", "Node", "npm-dbhub", "execute_sql", "sql",
+    Server("@bytebase/dbhub", "Node", "npm-dbhub", "execute_sql",
            "`--transport stdio` with a `dbhub.toml` that has `readonly = true`",
            ["{node}", "{here}/node_modules/@bytebase/dbhub/dist/index.js", "--transport", "stdio",
             "--config", "{folder}/dbhub.toml"]),
-    Server("@modelcontextprotocol/server-postgres", "Node", "npm-server-postgres", "query", "sql",
+    Server("@modelcontextprotocol/server-postgres", "Node", "npm-server-postgres", "query",
            "the URL alone: it only reads",
            ["{node}", "{here}/node_modules/@modelcontextprotocol/server-postgres/dist/index.js", "{url}"]),
-    Server("@henkey/postgres-mcp-server", "Node", "npm-henkey", "pg_execute_sql", "sql",
+    Server("@henkey/postgres-mcp-server", "Node", "npm-henkey", "pg_execute_sql",
            "`--connection-string`; it has no read-only mode of its own",
            ["{node}", "{here}/node_modules/@henkey/postgres-mcp-server/build/index.js", "--connection-string", "{url}"]),
-    Server("awslabs-postgres-mcp-server", "Python", "py-awslabs", "run_query", "sql",
+    Server("awslabs-postgres-mcp-server", "Python", "py-awslabs", "run_query",
            "`connect_to_database` with `pgwire`, without `--allow_write_query`; it always uses TLS, and asks RDS and Secrets "
            "Manager when it connects; given the database at its start, each query fails with an error of its own",
            ["{here}/bin/awslabs.postgres-mcp-server", "--region", "us-east-1", "--secret_arn", "{secret}",
@@ -162,10 +164,10 @@ SERVERS = [
            {"connection_method": "pgwire", "cluster_identifier": "", "db_endpoint": "127.0.0.1",
             "database": "postgres"},
            "connect_to_database"),
-    Server("postgres-mcp", "Python", "py-postgres-mcp", "execute_sql", "sql",
-           "`--access-mode=restricted`",
+    Server("postgres-mcp", "Python", "py-postgres-mcp", "execute_sql",
+           "`--access-mode=restricted`; with pglast 7.22 and the SDK below 2, since PyPI has not the pglast 7.2.0 that it pins",
            ["{here}/bin/postgres-mcp", "--access-mode=restricted", "{url}"]),
-    Server("kenning-pg-mcp", "Python", "py-kenning-pg-mcp", "execute_query", "sql",
+    Server("kenning-pg-mcp", "Python", "py-kenning-pg-mcp", "execute_query",
            "its default, `restricted`",
            ["{here}/bin/kenning-pg-mcp"], {"DATABASE_URI": "{url}", "PG_MCP_LOG_LEVEL": "ERROR"}),
 ]

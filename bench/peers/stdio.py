@@ -14,6 +14,10 @@ class Failed(Exception):
     """The server ended, said nothing in time, or said something that is no answer."""
 
 
+class Refused(Failed):
+    """The server answered with an error of the protocol, and serves on."""
+
+
 class Stdio:
     """A running server. It is a process group of its own, so that closing ends all that it has started."""
 
@@ -48,7 +52,7 @@ class Stdio:
                 continue  # Some write a greeting first.
             if message.get("id") == self._id and "method" not in message:
                 if "error" in message:
-                    raise Failed(json.dumps(message["error"]))
+                    raise Refused(json.dumps(message["error"]))
                 return message["result"], len(line)
             if "id" in message and "method" in message:
                 error = {"code": -32601, "message": "not here"}
@@ -84,6 +88,8 @@ class Stdio:
             if left <= 0 or not self._selector.select(left):
                 raise Failed("no answer in time")
             piece = self._process.stdout.read(1 << 20)
+            if piece is None:
+                continue
             if not piece:
                 raise Failed(self._ended())
             *lines, self._rest = (self._rest + piece).split(b"\n")

@@ -14,7 +14,7 @@ use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, pem::PemObject as _},
 };
-use state::{Journal, SecretStage};
+use state::{Cache, Journal, Limiter, SecretStage};
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -82,6 +82,7 @@ async fn timed<T>(work: impl Future<Output = T>) -> Duration {
 }
 
 fn app(world: &World) -> Arc<App> {
+    let cache = Arc::new(Cache::memory());
     Arc::new(App {
         settings: Settings::default(),
         secrets: world.secrets(),
@@ -89,6 +90,8 @@ fn app(world: &World) -> Arc<App> {
         callers: Callers::ApiKeys,
         journal: Journal::Channel(mpsc::unbounded_channel().0),
         stamp_keys: None,
+        limiter: Limiter::new(Arc::clone(&cache)),
+        cache,
         memories: mcp::Memories::default(),
     })
 }
@@ -155,11 +158,21 @@ fn ran(read: Result<Read, pg::ReadError>) {
     match read.unwrap() {
         Read::Ran(_) => {}
         Read::Refused(refusal) => panic!("{refusal}"),
+        Read::TooCostly(estimate) => panic!("{estimate:?}"),
     }
 }
 
 fn plan() -> ReadPlan {
-    ReadPlan { search_path: None, claims: None, deadline: soon(), row_limit: 500, raw_byte_budget: 1 << 20, keep: 16_000 }
+    ReadPlan {
+        search_path: None,
+        claims: None,
+        deadline: soon(),
+        row_limit: 500,
+        raw_byte_budget: 1 << 20,
+        keep: 16_000,
+        cost: None,
+        page: None,
+    }
 }
 
 async fn open(target: &Target) -> Connection {

@@ -11,7 +11,7 @@ use http_body_util::BodyExt as _;
 use mcp::{App, Callers, Settings};
 use pins::{Column, Pin, Scope, ScopeCredential, StampKey, StampState, Test};
 use serde_json::{Value, json};
-use state::{Flow, FlowStage, Journal, StampKeys};
+use state::{Cache, Flow, FlowStage, Journal, Limiter, StampKeys};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -30,7 +30,8 @@ const STAMPS_AT_MOST: Duration = Duration::from_millis(1);
 const KEY: &str = "a stamp key of thirty-two bytes!";
 const STAMP_SECRET: &str = "stamps";
 const PINNED: &str = "SELECT item, price, sold FROM stock WHERE sold > :least ORDER BY item LIMIT 100";
-const FREE: &str = "SELECT item, price, sold FROM stock WHERE sold > ($1::pg_catalog.int8) ORDER BY item LIMIT 100";
+const FREE: &str =
+    "SELECT item, price, sold FROM stock WHERE sold > ($1::pg_catalog.int8) ORDER BY item LIMIT 100";
 
 /// Measures and prints.
 pub(crate) async fn measure(world: &World) {
@@ -106,6 +107,7 @@ async fn publish(world: &World, pins: &[Pin]) {
 
 fn app(world: &World) -> Arc<App> {
     let secrets = world.secrets();
+    let cache = Arc::new(Cache::memory());
     Arc::new(App {
         settings: Settings::default(),
         stamp_keys: Some(StampKeys::new(Arc::clone(&secrets), STAMP_SECRET.to_owned(), StampKeys::LIFE)),
@@ -113,6 +115,8 @@ fn app(world: &World) -> Arc<App> {
         control: world.control(),
         callers: Callers::ApiKeys,
         journal: Journal::Channel(mpsc::unbounded_channel().0),
+        limiter: Limiter::new(Arc::clone(&cache)),
+        cache,
         memories: mcp::Memories::default(),
     })
 }

@@ -63,6 +63,8 @@ pub(crate) fn plan() -> ReadPlan {
         row_limit: 1000,
         raw_byte_budget: 1 << 20,
         keep: 16 << 10,
+        cost: None,
+        page: None,
     }
 }
 
@@ -107,6 +109,7 @@ async fn read_under(
     match pg::read(connection, memory, question).await? {
         Read::Ran(ran) => Ok(ran.raw),
         Read::Refused(refusal) => panic!("{sql}: {refusal}"),
+        Read::TooCostly(estimate) => panic!("{sql}: {estimate:?}"),
     }
 }
 

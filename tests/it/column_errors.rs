@@ -28,7 +28,8 @@ fn scope(relations: &[&str]) -> Scope {
         allowed_foreign_tables: Vec::new(),
         search_path: None,
         claims: None,
-        ceilings: Ceilings { rows: 10, bytes: 1000, seconds: 10, value_chars: 100 },
+        ceilings: Ceilings { rows: 10, result_rows: None, bytes: 1000, seconds: 10, value_chars: 100 },
+        cost: None,
     }
 }
 

@@ -37,7 +37,7 @@ use hyper::body::Bytes;
 use mcp::{App, Callers, Settings};
 use serde_json::{Value, json};
 use state::{
-    ApiKey, CallRecord, Control, Credential, CredentialId, Flow, FlowStage, Journal, NewKey, Scope,
+    ApiKey, Cache, CallRecord, Control, Credential, CredentialId, Flow, FlowStage, Journal, Limiter, NewKey, Scope,
     SecretStore, StampKeys,
 };
 use tokio::{
@@ -79,6 +79,8 @@ struct Setup {
     scopes: Vec<Scope>,
     /// The key of stamps; none leaves pins off.
     stamp_key: Option<String>,
+    /// What instances share.
+    cache: Arc<Cache>,
 }
 
 impl Default for Setup {
@@ -90,6 +92,7 @@ impl Default for Setup {
             callers: Callers::ApiKeys,
             scopes: vec![Scope::McpCall],
             stamp_key: None,
+            cache: Arc::new(Cache::memory()),
         }
     }
 }
@@ -138,6 +141,8 @@ impl Setup {
             callers: self.callers,
             journal: Journal::Channel(sender),
             stamp_keys,
+            limiter: Limiter::new(Arc::clone(&self.cache)),
+            cache: self.cache,
             memories: mcp::Memories::default(),
         };
         Endpoint {

@@ -50,6 +50,7 @@ pub(crate) async fn run(
     match pg::read(connection, memory, question).await {
         Ok(Read::Ran(_)) => Outcome::Admitted,
         Ok(Read::Refused(refusal)) => Outcome::Refused(refusal),
+        Ok(Read::TooCostly(estimate)) => Outcome::Failed(format!("{estimate:?}")),
         Err(error) => Outcome::Failed(error.to_string()),
     }
 }

@@ -4,6 +4,7 @@ mod control_side;
 mod emulator;
 mod events;
 mod limits;
+mod rds_tokens;
 mod secrets_manager;
 mod shapes;
 mod tokens;

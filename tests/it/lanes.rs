@@ -4,6 +4,7 @@ mod between;
 mod changes;
 mod parsing;
 mod standby;
+mod still;
 
 use guard::{Candidate, RowLimit, Rules};
 use pg::{Agreed, Connection, Consent, Lane, Memory, Question, Ran, Read};
@@ -29,6 +30,7 @@ async fn outcome(connection: &mut Connection, memory: &Memory, sql: &str) -> Res
     match pg::read(connection, memory, question).await {
         Ok(Read::Ran(ran)) => Ok(*ran),
         Ok(Read::Refused(refusal)) => Err(format!("refused: {refusal}")),
+        Ok(Read::TooCostly(estimate)) => Err(format!("{estimate:?}")),
         Err(error) => Err(error.code().to_owned()),
     }
 }
@@ -86,6 +88,7 @@ async fn a_login_without_the_grant_takes_the_function_lane_and_leaves_nothing() 
             let ran = match pg::read(&mut connection, &memory, question).await.unwrap() {
                 Read::Ran(ran) => ran,
                 Read::Refused(refusal) => panic!("{refusal}"),
+                Read::TooCostly(estimate) => panic!("{estimate:?}"),
             };
             assert_eq!(ran.lane, Some(Lane::Function));
             assert_eq!(texts(&ran.raw), [["2", "b", "b"]]);

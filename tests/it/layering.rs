@@ -21,10 +21,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("service", &["analyst", "oauth", "pg", "pins", "state"]),
     ("lambda", &[]),
     ("mcp", &["analyst", "lambda", "oauth", "pg", "pins", "service", "state"]),
+    ("pin-test", &["analyst", "lambda", "pins", "service", "state"]),
     ("flows", &["analyst", "lambda", "pg", "service", "state"]),
     ("audit", &["lambda", "service", "state"]),
-    ("local", &["flows", "mcp", "pg", "service", "state"]),
-    ("tests", &["audit", "flows", "lambda", "local", "mcp", "state"]),
+    ("local", &["flows", "mcp", "pg", "pin-test", "pins", "service", "state"]),
+    ("tests", &["audit", "flows", "lambda", "local", "mcp", "pin-test", "state"]),
     ("bench", &["guard", "local", "mcp", "pg", "pins", "state"]),
 ];
 

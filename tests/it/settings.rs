@@ -8,12 +8,13 @@ pub(crate) const README: &str = include_str!("../../README.md");
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Function {
     Mcp,
+    PinTest,
     Flows,
     Audit,
 }
 
 impl Function {
-    const ALL: [Self; 3] = [Self::Mcp, Self::Flows, Self::Audit];
+    const ALL: [Self; 4] = [Self::Mcp, Self::PinTest, Self::Flows, Self::Audit];
 
     /// Every setting that the function asks for, whatever the others are.
     pub(crate) fn settings(self) -> BTreeSet<String> {
@@ -26,6 +27,7 @@ impl Function {
             // What it makes of them does not matter here.
             match self {
                 Self::Mcp => drop(mcp::Deployment::read(get)),
+                Self::PinTest => drop(pin_test::Deployment::read(get)),
                 Self::Flows => drop(flows::Deployment::read(get)),
                 Self::Audit => drop(audit::Settings::read(get)),
             }

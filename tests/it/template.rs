@@ -13,6 +13,7 @@ use crate::settings::{Function, README};
 /// Logical id of each function, its program, and whose settings it reads.
 const FUNCTIONS: &[(&str, &str, Function)] = &[
     ("Mcp", "mcp", Function::Mcp),
+    ("PinTest", "pin-test", Function::PinTest),
     ("Flows", "flows", Function::Flows),
     ("Audit", "audit", Function::Audit),
 ];

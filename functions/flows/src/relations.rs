@@ -116,16 +116,18 @@ async fn list(
 ) -> Result<Answer, Refusal> {
     let deadline = latest.min(Instant::now() + LIST_TIME);
     let secret = match &credential {
-        None => app.settings.limits.default_secret.clone(),
+        None => {
+            let default = app.settings.limits.default_secret.clone();
+            default.map(|secret_id| CredentialSecret { secret_id, agreed: BTreeSet::new() })
+        }
         Some(id) => match CredentialId::parse(id) {
             Some(id) => app.control.secret_of(&caller.workspace, &id, latest).await?,
             None => None,
         },
     };
     let open = async || {
-        let secret_id = secret.ok_or_else(|| no_secret(credential.as_deref()))?;
+        let secret = secret.ok_or_else(|| no_secret(credential.as_deref()))?;
         let way = Way { secrets: &app.secrets, memories: &Memories::default(), limits: &app.settings.limits };
-        let secret = CredentialSecret { secret_id, agreed: BTreeSet::new() };
         Ok(way.open(&secret, deadline).await?.connection)
     };
     let relations = relation_list::options(deadline, open).await;

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
 use pg::name::{RelationName, identifier};
+use state::{CacheTarget, CacheTargetError};
 
-use crate::{admin::Admin, setup_sql::role};
+use crate::{admin::Admin, pins::Pins, setup_sql::role};
 
 /// Read-only PostgreSQL for AI agents, over MCP.
 #[derive(Debug, Parser)]
@@ -19,6 +20,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Serve(Serve),
     SetupSql(SetupSql),
+    Pins(Pins),
     #[command(flatten)]
     Admin(Admin),
 }
@@ -41,6 +43,9 @@ pub(crate) struct Serve {
     /// Where the data and the key are kept [default: target/pinguard of the checkout, else ./pinguard-data].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// Share kept rows and counts of calls with other instances in this Valkey or Redis, such as redis://127.0.0.1:6379.
+    #[arg(long, value_name = "URL", value_parser = cache_url)]
+    pub(crate) cache: Option<String>,
     /// When ready, print one line of JSON and nothing else on standard output.
     #[arg(long)]
     pub(crate) json: bool,
@@ -70,4 +75,9 @@ pub(crate) struct SetupSql {
     /// The server's major version [default: what fits 15 to 18, and 14 as a comment].
     #[arg(long, value_name = "14-18", value_parser = value_parser!(u16).range(14..=18))]
     pub(crate) major: Option<u16>,
+}
+
+/// The URL of a cache, as it was given.
+fn cache_url(url: &str) -> Result<String, CacheTargetError> {
+    CacheTarget::parse(url).map(|_| url.to_owned())
 }

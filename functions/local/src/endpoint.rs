@@ -10,7 +10,7 @@ use state::{CallRecord, Effect};
 use tokio::time::Instant;
 
 /// The end of a call in any case; the settings end it earlier.
-const LATEST: Duration = Duration::from_secs(330);
+pub(crate) const LATEST: Duration = Duration::from_secs(330);
 
 /// How requests may name this machine.
 const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
@@ -32,13 +32,23 @@ pub(crate) fn front(port: u16) -> Front {
     }
 }
 
+/// The functions that answer requests.
+pub(crate) struct Functions {
+    pub(crate) mcp: Arc<App>,
+    pub(crate) flows: flows::App,
+    pub(crate) pin_test: pin_test::App,
+}
+
 /// Answers a request by the function that its path belongs to.
-pub(crate) async fn answer(app: Arc<App>, editor: Arc<flows::App>, request: Request<Incoming>) -> Answer {
+pub(crate) async fn answer(functions: Arc<Functions>, request: Request<Incoming>) -> Answer {
     let latest = Instant::now() + LATEST;
-    if request.uri().path().starts_with("/api/") {
-        flows::handle(&editor, request, latest).await
+    let path = request.uri().path();
+    if path.starts_with(pin_test::PATH) {
+        pin_test::handle(&functions.pin_test, request, latest).await
+    } else if path.starts_with("/api/") {
+        flows::handle(&functions.flows, request, latest).await
     } else {
-        mcp::handle(&app, request, latest).await
+        mcp::handle(&functions.mcp, request, latest).await
     }
 }
 
@@ -85,6 +95,7 @@ mod tests {
             elapsed_ms: 12,
             page: None,
             free_sql_with_pin: None,
+            counted_here: None,
             preview: None,
         }
     }

@@ -5,6 +5,7 @@ mod arguments;
 pub mod embedded;
 mod endpoint;
 mod listener;
+mod pins;
 mod serve;
 mod setup_sql;
 pub mod supervised;
@@ -41,6 +42,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
             .map_err(anyhow::Error::from)
             .and_then(|runtime| runtime.block_on(admin::run(command))),
         Command::SetupSql(options) => setup_sql::print(&options),
+        Command::Pins(options) => return pins::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,16 +4,18 @@ mod announce;
 pub(crate) mod data;
 pub(crate) mod databases;
 mod editor;
+mod pins;
 mod plan;
 
-use std::{io, net::Ipv4Addr, sync::Arc};
+use std::{io, net::Ipv4Addr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, bail};
-use mcp::{App, Callers};
-use state::{Control, Credential, FlowStage, NewKey, Scope, SecretStore};
+use mcp::App;
+use state::{Cache, Control, Credential, FlowStage, Limiter, NewKey, Scope, SecretStore};
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
+    time::Instant,
 };
 
 use self::{
@@ -25,11 +27,15 @@ use self::{
 use crate::{
     arguments::Serve,
     embedded::{Binaries, Server, ServerOptions},
-    endpoint, listener,
+    endpoint::{self, Functions},
+    listener,
 };
 
 /// The workspace of a machine.
 pub(crate) const WORKSPACE: &str = "local";
+
+/// How long the control database may take with a question at the start.
+const START_TIME: Duration = Duration::from_secs(20);
 
 /// Starts everything, serves until a signal asks for the end, and ends everything.
 pub(crate) async fn serve(arguments: Serve) -> Result<()> {
@@ -64,7 +70,7 @@ pub(crate) async fn serve(arguments: Serve) -> Result<()> {
         let credential = Credential { id, name: id.as_str(), secret_id: id.as_str() };
         control.put_credential(WORKSPACE, &credential).await?;
     }
-    control.put_flow(WORKSPACE, &plan.flow, FlowStage::Live).await?;
+    data.stamp_key()?;
     databases::only_live(&control_url, WORKSPACE, plan.flow.id.as_str()).await?;
     let key = if arguments.no_auth { None } else { Some(data.key()?) };
     if let Some(Key { token, .. }) = &key {
@@ -76,30 +82,62 @@ pub(crate) async fn serve(arguments: Serve) -> Result<()> {
 
     let voice = if arguments.json { Voice::Json } else { Voice::Text };
     let auditor = editor::auditor(&secrets, &data)?;
-    let (callers, door) = match &key {
-        Some(_) => (Callers::ApiKeys, Door::Keys),
-        None => (Callers::Anyone { workspace: WORKSPACE.to_owned() }, Door::Open),
-    };
-    let editor = Arc::new(editor::app(&secrets, &auditor, door, port));
+    let door = if key.is_some() { Door::Keys } else { Door::Open };
+    let flows = editor::app(&secrets, &auditor, door, port);
+    let pin_test = editor::tests(&secrets, &auditor, door, port);
+    put_flow(&plan, &data, &control, &pin_test, key.as_ref()).await?;
     let (journal, written) = editor::journal(voice, auditor);
-    let settings = endpoint::settings(port, DATABASE_SECRET);
-    let app = Arc::new(App {
-        settings,
+    let cache = Arc::new(cache(arguments.cache));
+    let mcp = Arc::new(App {
+        settings: endpoint::settings(port, DATABASE_SECRET),
+        stamp_keys: Some(editor::stamp_keys(&secrets)),
         secrets,
         control,
-        callers,
+        callers: door.callers(),
         journal,
-        stamp_keys: None,
+        limiter: Limiter::new(Arc::clone(&cache)),
+        cache,
         memories: mcp::Memories::default(),
     });
     ready(&plan, &data, port, key, database_url, control_url)?.tell(voice)?;
 
-    let handler = move |request| endpoint::answer(Arc::clone(&app), Arc::clone(&editor), request);
+    let functions = Arc::new(Functions { mcp, flows, pin_test });
+    let handler = move |request| endpoint::answer(Arc::clone(&functions), request);
     listener::serve(listener, handler, &mut end).await;
     editor::settle(written).await;
     let stopped = tokio::task::spawn_blocking(move || server.stop()).await;
     data.forget_secrets()?;
     stopped.context("the embedded server could not be stopped")?
+}
+
+/// Makes the flow Live, and tests the demo's pins. A flow that an earlier run began with is left as its editors have it.
+async fn put_flow(
+    plan: &Plan,
+    data: &DataFolder,
+    control: &Control,
+    tests: &pin_test::App,
+    key: Option<&Key>,
+) -> Result<()> {
+    let same = data.began_with(&plan.flow.to_json().to_string())?;
+    let live = control.open_flow(WORKSPACE, plan.flow.id.as_str(), Instant::now() + START_TIME).await?;
+    if same && live.is_some() {
+        return Ok(());
+    }
+    control.put_flow(WORKSPACE, &plan.flow, FlowStage::Live).await?;
+    if let (Source::Demo, true) = (&plan.source, plan.is_built_in) {
+        let tested = pins::tested(tests, key.map(|key| key.text.as_str()), &plan.flow).await?;
+        control.put_flow(WORKSPACE, &tested, FlowStage::Live).await?;
+    }
+    Ok(())
+}
+
+/// What instances share: the cache that was named, or this process alone.
+fn cache(url: Option<String>) -> Cache {
+    const SECRET: &str = "pinguard.cache";
+    match url {
+        Some(url) => Cache::valkey(Arc::new(SecretStore::given(SECRET, &url)), SECRET.to_owned()),
+        None => Cache::memory(),
+    }
 }
 
 async fn listen(port: u16) -> Result<TcpListener> {
@@ -154,6 +192,7 @@ fn ready(
         more_urls: nodes.map(url).collect(),
         data: data.path().display().to_string(),
         what: plan.title.clone(),
+        pins: plan.pins(),
         example,
     })
 }

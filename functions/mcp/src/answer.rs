@@ -28,6 +28,9 @@ fn failure_json(failure: &Failure) -> Value {
     if let Some(position) = failure.position {
         fields.insert("position".to_owned(), json!(position));
     }
+    if let Some(plan) = &failure.plan {
+        fields.insert("plan".to_owned(), json!(plan));
+    }
     // A single finding is told by the fields above.
     if failure.findings.len() > 1 {
         fields.insert("findings".to_owned(), json!(failure.findings));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use analyst::{Failure, Memories, Reached, Scope};
 use pg::values::RowFormat;
 use service::{Callers, Way};
-use state::{Control, CredentialSecret, Journal, LiveFlow, Node, SecretStore, StampKeys};
+use state::{Cache, Control, CredentialSecret, Journal, Limiter, LiveFlow, Node, SecretStore, StampKeys};
 use tokio::time::Instant;
 
 use crate::settings::Settings;
@@ -26,6 +26,10 @@ pub struct App {
     pub journal: Journal,
     /// The key of the pins' stamps; none while pins are off.
     pub stamp_keys: Option<StampKeys>,
+    /// What instances share for some minutes: kept rows of results.
+    pub cache: Arc<Cache>,
+    /// Counts calls, in the cache where it can.
+    pub limiter: Limiter,
     /// What is remembered of the databases, so that a warm call asks their catalogs nothing.
     pub memories: Memories,
 }

@@ -3,7 +3,7 @@
 use state::Node;
 
 use crate::served::Served;
-use crate::tools::label;
+use crate::tools::{Pins, label};
 
 const SQL_ADVICE: &str = "SQL is PostgreSQL's dialect, one statement a call; send values as parameters. Look at a relation \
     with `describe` before the first query on it. Before you report that a text filter finds nothing, look at the distinct \
@@ -20,7 +20,7 @@ pub(crate) fn text(served: &Served) -> String {
     let mut sentences =
         vec![format!("Read-only access to the PostgreSQL {databases} {}.", labels.join("; "))];
     let tools: Vec<String> =
-        nodes.iter().flat_map(|node| served.built_in(node)).map(|offer| offer.name.into_owned()).collect();
+        nodes.iter().flat_map(|node| served.built_in(node, Pins::any(&node.pins))).map(|offer| offer.name.into_owned()).collect();
     if !tools.is_empty() {
         sentences.push(format!("Tools: {}.", tools.join(", ")));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp::{App, Deployment};
-use state::{Control, Journal, SecretStore, StampKeys};
+use state::{Cache, Control, Journal, Limiter, SecretStore, StampKeys};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
@@ -14,6 +14,10 @@ async fn main() -> anyhow::Result<()> {
     let control = Control::new(Arc::clone(&secrets), deployment.control_secret);
     let stamp_keys =
         deployment.stamp_secret.map(|secret| StampKeys::new(Arc::clone(&secrets), secret, StampKeys::LIFE));
+    let cache = Arc::new(match deployment.cache_secret {
+        Some(secret) => Cache::valkey(Arc::clone(&secrets), secret),
+        None => Cache::table(&control),
+    });
     let app = Arc::new(App {
         settings: deployment.settings,
         secrets,
@@ -21,6 +25,8 @@ async fn main() -> anyhow::Result<()> {
         callers: deployment.callers,
         journal: Journal::Stdout,
         stamp_keys,
+        limiter: Limiter::new(Arc::clone(&cache)),
+        cache,
         memories: mcp::Memories::default(),
     });
     let answer = move |request, latest| {

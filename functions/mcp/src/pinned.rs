@@ -6,6 +6,7 @@ use state::Node;
 use tokio::time::Instant;
 
 use crate::app::App;
+use crate::tools::Work;
 
 impl App {
     /// The key that stamps are verified with.
@@ -39,8 +40,15 @@ impl App {
     }
 }
 
+impl Work<'_> {
+    /// Refuses a pin that does not stand as it was tested, or while pins are off.
+    pub(crate) async fn verify(&self, pin: &Pin) -> Result<(), Failure> {
+        verify(pin, &self.app.stamp_key(self.latest).await?, &self.stamp_scope())
+    }
+}
+
 /// Refuses a pin that does not stand as it was tested.
-pub(crate) fn verify(pin: &Pin, key: &StampKey, scope: &pins::Scope) -> Result<(), Failure> {
+fn verify(pin: &Pin, key: &StampKey, scope: &pins::Scope) -> Result<(), Failure> {
     let (code, what) = match pin.verify(key, scope) {
         StampState::Verified => return Ok(()),
         StampState::Missing => ("pin_not_tested", "was never tested"),

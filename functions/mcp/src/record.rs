@@ -34,6 +34,7 @@ impl Begun {
     pub(crate) fn write(&self, app: &App, subject: &Subject<'_>, done: &Done, sql_hash: Option<&str>) {
         let report = &done.report;
         let ran = report.sql.is_some();
+        let of_page = report.pin.as_ref();
         let record = CallRecord {
             id: Uuid::now_v7().to_string(),
             at: self.at,
@@ -42,8 +43,8 @@ impl Begun {
             node: Some(subject.node.to_owned()),
             caller: subject.caller.map(str::to_owned),
             tool: subject.tool.to_owned(),
-            pin: subject.pin.map(|pin| pin.id().to_owned()),
-            pin_version: subject.pin.map(pins::Pin::version),
+            pin: subject.pin.map(|pin| pin.id().to_owned()).or_else(|| of_page.map(|(id, _)| id.clone())),
+            pin_version: subject.pin.map(pins::Pin::version).or_else(|| of_page.map(|(_, version)| *version)),
             sql_hash: sql_hash.map(str::to_owned),
             lane: report.lane().map(str::to_owned),
             effect: effect(done),
@@ -52,8 +53,9 @@ impl Begun {
             tables_read: report.tables.clone(),
             bytes: done.result.is_ok().then_some(report.bytes),
             elapsed_ms: u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX),
-            page: None,
+            page: report.page,
             free_sql_with_pin: report.free_sql_with_pin.clone(),
+            counted_here: report.counted_here.map(str::to_owned),
             preview: report.sql.as_deref().filter(|_| app.settings.trace_preview).map(preview),
         };
         if let Err(error) = app.journal.write(record) {

@@ -6,7 +6,7 @@ use analyst::{Failure, Kind};
 use pins::Pin;
 use state::{LiveFlow, Node};
 
-use crate::tools::BuiltIn;
+use crate::tools::{BuiltIn, Pins};
 
 /// A flow, and which of its nodes are served.
 #[derive(Debug, Clone)]
@@ -64,12 +64,12 @@ impl Served {
     }
 
     /// The built-in tools of a node. Beside other nodes they carry its id.
-    pub(crate) fn built_in<'a>(&self, node: &'a Node) -> impl Iterator<Item = Offer<'a>> + use<'a> {
+    pub(crate) fn built_in<'a>(&self, node: &'a Node, pins: Pins) -> impl Iterator<Item = Offer<'a>> + use<'a> {
         let suffix = match self.which {
             Which::One(_) => None,
             Which::All => Some(node.id.as_str().replace('-', "_")),
         };
-        BuiltIn::offered(&node.actions).map(move |tool| {
+        BuiltIn::offered(&node.actions, pins).map(move |tool| {
             let name = match &suffix {
                 None => Cow::Borrowed(tool.name()),
                 Some(suffix) => Cow::Owned(format!("{}_{suffix}", tool.name())),
@@ -80,7 +80,7 @@ impl Served {
 
     /// The tool that a call means, whether or not a pin of that name may run.
     pub(crate) fn find(&self, name: &str) -> Result<Option<Offer<'_>>, Failure> {
-        let built_in = self.nodes().iter().flat_map(|node| self.built_in(node));
+        let built_in = self.nodes().iter().flat_map(|node| self.built_in(node, Pins::any(&node.pins)));
         let mut found = built_in.chain(self.nodes().iter().flat_map(pins)).filter(|offer| offer.name == name);
         match (found.next(), found.next()) {
             (Some(first), Some(second)) => Err(name_twice(&first, &second)),

@@ -21,7 +21,7 @@ use crate::instructions;
 use crate::list;
 use crate::record::{Begun, Subject};
 use crate::served::{Does, Offer, Served};
-use crate::tools::{Done, Report, Work, label};
+use crate::tools::{Done, Pins, Report, Work, label};
 
 /// How long a client may keep the list of tools, in milliseconds.
 const LIST_TTL_MS: u64 = 60_000;
@@ -58,8 +58,9 @@ impl Server {
                     continue;
                 }
             };
-            offers.extend(self.served.built_in(node));
-            offers.extend(work.standing_pins().await.into_iter().map(|pin| Offer::pin(node, pin)));
+            let pins = work.standing_pins().await;
+            offers.extend(self.served.built_in(node, Pins::any(&pins)));
+            offers.extend(pins.into_iter().map(|pin| Offer::pin(node, pin)));
         }
         Offer::each_name_once(&offers)?;
         Ok(offers)
@@ -76,7 +77,7 @@ impl Server {
         };
         // Dropping the call cancels its statement.
         let result = tokio::select! {
-            result = work.call(offer.does, given) => result,
+            result = Box::pin(work.call(offer.does, given)) => result,
             () = left => Err(Failure::new(Kind::Plumbing, "caller_left", "the caller left before the answer was there")),
         };
         work.done(result)
@@ -86,6 +87,8 @@ impl Server {
         Ok(Work {
             app: &self.app,
             workspace: &self.workspace,
+            flow: self.served.live.flow.id.as_str(),
+            caller: self.caller.as_deref(),
             node,
             secret: self.app.secret(&self.served.live, node)?,
             scope,

@@ -20,6 +20,9 @@ pub struct Deployment {
     pub settings: Settings,
     /// `PINGUARD_CONTROL_SECRET`: the id of the secret that holds the control database's URL.
     pub control_secret: String,
+    /// `PINGUARD_CACHE_SECRET`: the id of the secret that holds the URL of a Valkey or Redis; none: a table of the control
+    /// database.
+    pub cache_secret: Option<String>,
     /// `PINGUARD_STAMP_SECRET`: the id of the secret that holds the key of pins' stamps; none while
     /// `PINGUARD_PINNED_QUERIES` does not turn pins on.
     pub stamp_secret: Option<String>,
@@ -38,11 +41,13 @@ impl Deployment {
         };
         let callers = reader.callers();
         let control_secret = reader.control_secret();
+        let cache_secret = reader.text("PINGUARD_CACHE_SECRET");
         let stamp_secret = reader.stamp_secret();
         reader.finish(|| {
             Some(Self {
                 settings,
                 control_secret: control_secret?,
+                cache_secret,
                 stamp_secret: stamp_secret?,
                 callers: callers?,
             })

@@ -1,12 +1,10 @@
 //! Callers with access tokens: who they are, what they are told when they are not let in, and where clients learn whom to ask.
 
-use std::sync::Arc;
-use std::time::SystemTime;
-
-use http::header::{ALLOW, AUTHORIZATION, WWW_AUTHENTICATE};
+use http::header::{ALLOW, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use oauth::{Rejected, ResourceServer};
-use state::Scope;
+use service::token_holder;
+use state::{FlowId, Scope};
 use tokio::time::Instant;
 
 use crate::app::App;
@@ -42,38 +40,30 @@ pub(crate) async fn by_token(
     latest: Instant,
 ) -> Result<Admitted, Answer> {
     let scope = Scope::McpCall.as_str();
-    let resource = path.canonical().ok_or_else(|| not_found(path))?;
-    // What is no text is no token either.
-    let header = headers.get(AUTHORIZATION).map(|header| header.to_str().unwrap_or_default());
-    let caller = server.verify(header, &resource, SystemTime::now(), latest).await.map_err(|why| {
-        let challenge = || server.challenge(&resource, Some(scope), &why);
+    let (Some(resource), Some(flow)) = (path.canonical(), FlowId::parse(&path.flow)) else {
+        return Err(not_found(path));
+    };
+    let caller = token_holder(server, headers, &resource, latest).await.map_err(|why| {
+        let message = why.to_string();
         match &why {
             Rejected::NoToken(_) | Rejected::Invalid(_) => {
-                refused(StatusCode::UNAUTHORIZED, &why.to_string(), &challenge())
+                let challenge = server.challenge(&resource, Some(scope), &why);
+                refused(StatusCode::UNAUTHORIZED, &message, &challenge)
             }
-            Rejected::NoPlace(_) => {
-                rpc::error(StatusCode::FORBIDDEN, RpcCode::InvalidRequest, &why.to_string())
-            }
-            Rejected::NoKeys => {
-                rpc::error(StatusCode::SERVICE_UNAVAILABLE, RpcCode::Internal, &why.to_string())
-            }
+            Rejected::NoPlace(_) => rpc::error(StatusCode::FORBIDDEN, RpcCode::InvalidRequest, &message),
+            Rejected::NoKeys => rpc::error(StatusCode::SERVICE_UNAVAILABLE, RpcCode::Internal, &message),
         }
     })?;
-    if !caller.scopes.contains(scope) {
+    if !caller.may(Scope::McpCall) {
         let message = format!("this token may not call tools: it lacks the scope {scope}");
         return Err(refused(StatusCode::FORBIDDEN, &message, &server.lacks(&resource, scope)));
     }
-    if caller.flows.as_ref().is_some_and(|flows| !flows.contains(&path.flow)) {
+    if !caller.opens(&flow) {
         return Err(not_found(path));
     }
     let live = app.control.open_flow(&caller.workspace, &path.flow, latest).await;
     let live = live.map_err(|error| control_down(&error))?.ok_or_else(|| not_found(path))?;
-    Ok(Admitted {
-        workspace: caller.workspace,
-        caller: Some(caller.subject),
-        claims: Some(Arc::new(caller.claims)),
-        live,
-    })
+    Ok(Admitted { workspace: caller.workspace, caller: Some(caller.name), claims: caller.claims, live })
 }
 
 fn refused(status: StatusCode, message: &str, challenge: &str) -> Answer {

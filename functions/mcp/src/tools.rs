@@ -4,9 +4,11 @@
 
 mod catalog;
 mod describe;
+mod next_page;
 mod pinned;
 mod query;
 mod schema;
+mod wishes;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +22,8 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::served::Does;
 
-pub(crate) use pinned::definition as pinned_definition;
+pub(crate) use pinned::{compiled, definition as pinned_definition};
+pub(crate) use wishes::Wishes;
 
 /// The tools besides pins, in the order in which they are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub enum BuiltIn {
     ListTables,
     /// One relation as data.
     DescribeTable,
+    /// What follows an answer that was cut.
+    NextPage,
 }
 
 /// What of the caller's a tool brings to the database.
@@ -42,6 +47,8 @@ pub enum BuiltIn {
 pub enum Takes {
     /// A statement: it goes through the guard, by `analyst::query::ask`.
     Statement,
+    /// The handle of a result: what was asked for it passed the guard, and passes it again where it runs again.
+    Cursor,
     /// A name: it is bound as a parameter of a query of ours.
     Name,
     /// Nothing.
@@ -50,8 +57,14 @@ pub enum Takes {
 
 impl BuiltIn {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Query, Self::Describe, Self::ListSchemas, Self::ListTables, Self::DescribeTable];
+    pub const ALL: [Self; 6] = [
+        Self::Query,
+        Self::Describe,
+        Self::ListSchemas,
+        Self::ListTables,
+        Self::DescribeTable,
+        Self::NextPage,
+    ];
 
     /// The tool's name.
     pub fn name(self) -> &'static str {
@@ -61,6 +74,7 @@ impl BuiltIn {
             Self::ListSchemas => "list_schemas",
             Self::ListTables => "list_tables",
             Self::DescribeTable => "describe_table",
+            Self::NextPage => "next_page",
         }
     }
 
@@ -70,15 +84,22 @@ impl BuiltIn {
             Self::Query => Takes::Statement,
             Self::Describe | Self::DescribeTable | Self::ListTables => Takes::Name,
             Self::ListSchemas => Takes::Nothing,
+            Self::NextPage => Takes::Cursor,
         }
     }
 
-    /// The tools of a node with these actions.
-    pub(crate) fn offered(actions: &Actions) -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|tool| match tool {
+    /// The tools of a node with these actions, which offers pins or does not.
+    pub(crate) fn offered(actions: &Actions, pins: Pins) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |tool| match tool {
             Self::Query | Self::Describe => actions.query(),
             Self::ListSchemas | Self::ListTables | Self::DescribeTable => actions.catalog(),
+            Self::NextPage => actions.query() || pins == Pins::Some,
         })
+    }
+
+    /// Whether it counts for the limits of calls.
+    pub(crate) fn counts(self) -> bool {
+        matches!(self.takes(), Takes::Statement | Takes::Cursor)
     }
 
     /// The tool as it is listed under this name; `readable` is a sentence about the tables, where it is known.
@@ -89,6 +110,7 @@ impl BuiltIn {
             Self::ListSchemas => catalog::schemas_listed(),
             Self::ListTables => catalog::tables_listed(scope),
             Self::DescribeTable => catalog::table_listed(),
+            Self::NextPage => next_page::listed(node),
         };
         // Two nodes look alike to a model unless each says whose it is.
         let mut description = format!("{} Database: {}.", listed.description, label(node));
@@ -107,7 +129,21 @@ impl BuiltIn {
             Self::ListSchemas => catalog::list_schemas(given, work).await,
             Self::ListTables => catalog::list_tables(given, work).await,
             Self::DescribeTable => catalog::describe_table(given, work).await,
+            Self::NextPage => next_page::call(given, work).await,
         }
+    }
+}
+
+/// Whether a node offers pins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pins {
+    None,
+    Some,
+}
+
+impl Pins {
+    pub(crate) fn any<T>(pins: &[T]) -> Self {
+        if pins.is_empty() { Self::None } else { Self::Some }
     }
 }
 
@@ -144,6 +180,9 @@ struct Listed {
 pub(crate) struct Work<'a> {
     pub(crate) app: &'a App,
     pub(crate) workspace: &'a str,
+    pub(crate) flow: &'a str,
+    /// The name of the caller's key, or the subject of its token.
+    pub(crate) caller: Option<&'a str>,
     pub(crate) node: &'a Node,
     pub(crate) secret: CredentialSecret,
     pub(crate) scope: Scope,
@@ -173,11 +212,17 @@ pub(crate) struct Report {
     pub(crate) free_sql_with_pin: Option<Vec<String>>,
     /// The database that was asked.
     pub(crate) database: Option<Arc<analyst::Database>>,
+    /// The pin of a page.
+    pub(crate) pin: Option<(String, u64)>,
+    /// Which page it is, of a result that has several.
+    pub(crate) page: Option<u32>,
+    /// What was wrong with the cache, where this instance alone counted the call.
+    pub(crate) counted_here: Option<&'static str>,
 }
 
 impl Report {
     /// A statement gave rows.
-    fn answered(&mut self, answer: &analyst::query::Answer) {
+    pub(crate) fn answered(&mut self, answer: &analyst::query::Answer) {
         self.rows = answer.row_count as u64;
         self.bytes = answer.bytes as u64;
         self.tables = Some(answer.tables.clone());
@@ -197,8 +242,23 @@ impl Report {
 }
 
 impl<'a> Work<'a> {
-    /// Does what a tool is for.
+    /// Does what a tool is for, if the caller's calls leave a place for it.
     pub(crate) async fn call(&self, does: Does<'_>, given: &JsonObject) -> Result<Value, Failure> {
+        let counts = match does {
+            Does::BuiltIn(tool) => tool.counts(),
+            Does::Pin(_) => true,
+        };
+        if !counts {
+            return self.work(does, given).await;
+        }
+        // Boxed here, or the compiler finds the future of a whole call nested too deep.
+        let entry = Box::pin(self.enter()).await?;
+        let result = Box::pin(self.work(does, given)).await;
+        Box::pin(self.app.limiter.leave(entry)).await;
+        result
+    }
+
+    async fn work(&self, does: Does<'_>, given: &JsonObject) -> Result<Value, Failure> {
         match does {
             Does::BuiltIn(tool) => tool.call(given, self).await,
             Does::Pin(pin) => pinned::call(pin, given, self).await,
@@ -206,7 +266,7 @@ impl<'a> Work<'a> {
     }
 
     /// What stamps of the node cover beside a pin.
-    fn stamp_scope(&self) -> pins::Scope {
+    pub(crate) fn stamp_scope(&self) -> pins::Scope {
         service::stamp_scope(self.workspace, self.node, &self.secret)
     }
 
@@ -230,13 +290,13 @@ impl<'a> Work<'a> {
     }
 
     /// The moment at which a call that may take `seconds` ends.
-    fn deadline(&self, seconds: u32) -> Instant {
+    pub(crate) fn deadline(&self, seconds: u32) -> Instant {
         let own = Instant::now() + std::time::Duration::from_secs(u64::from(seconds));
         own.min(self.latest)
     }
 
     /// A value as JSON.
-    fn json(value: &impl serde::Serialize) -> Result<Value, Failure> {
+    pub(crate) fn json(value: &impl serde::Serialize) -> Result<Value, Failure> {
         serde_json::to_value(value).map_err(|error| {
             Failure::new(analyst::Kind::Internal, "internal", "the answer could not be written")
                 .logging(error.to_string())

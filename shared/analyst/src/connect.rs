@@ -6,6 +6,9 @@ use pg::{ConnectError, ConnectOptions, Connection, Target, TokenRequest};
 
 use crate::failure::{Failure, Kind};
 
+/// What may be missing where RDS refuses a token.
+const TOKEN_HINT: &str = "switch IAM logins on at the instance, grant rds_iam to the database user, and let the function's role call rds-db:connect for it";
+
 /// Which version of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
@@ -56,7 +59,8 @@ pub async fn open(keeper: &dyn Keeper, options: ConnectOptions) -> Result<Opened
         Ok(opened) => return Ok(opened),
     };
     let again = keeper.secret(Stage::Current).await?;
-    let second = if again.version == first.version { keeper.secret(Stage::Pending).await.ok() } else { Some(again) };
+    let second =
+        if again.version == first.version { keeper.secret(Stage::Pending).await.ok() } else { Some(again) };
     match second {
         Some(second) if second.version != first.version => {
             connect(keeper, &second, options).await.map_err(Attempt::into_failure)
@@ -64,9 +68,6 @@ pub async fn open(keeper: &dyn Keeper, options: ConnectOptions) -> Result<Opened
         _ => Err(refused),
     }
 }
-
-/// What is missing where RDS refuses a token.
-const TOKEN_HINT: &str = "the database user needs `GRANT rds_iam`, and the function's role rds-db:connect for it; both, and the instance, must have IAM logins switched on";
 
 enum Attempt {
     PasswordRefused(Failure),

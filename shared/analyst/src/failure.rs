@@ -25,6 +25,8 @@ pub struct Failure {
     pub position: Option<usize>,
     /// All findings of the guard; empty for other kinds.
     pub findings: Vec<FindingView>,
+    /// The beginning of the plan that was too costly, as JSON.
+    pub plan: Option<String>,
     /// For the log alone: what the caller must not see.
     pub log: Option<String>,
 }
@@ -78,6 +80,7 @@ impl Failure {
             hint: None,
             position: None,
             findings: Vec::new(),
+            plan: None,
             log: None,
         }
     }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use crate::claims;
 use crate::failure::{Failure, Kind};
 use crate::memories::Reached;
+use crate::pages::Ahead;
 use crate::query::{self, Answer, Ask, ColumnView};
 use crate::scope::Scope;
 
@@ -106,25 +107,21 @@ impl From<Failure> for TestFailure {
     }
 }
 
-impl Call<'_> {
-    /// Binds the arguments and runs the saved statement, judged anew.
-    pub async fn run<Open>(
-        &self,
-        scope: &Scope,
-        deadline: Instant,
-        open: Open,
-    ) -> Result<PinnedAnswer, Failure>
-    where
-        Open: AsyncFnOnce() -> Result<Reached, Failure>,
-    {
-        let values = self.compiled.bind_call(self.arguments, self.token).map_err(bad_call)?;
-        let ask = ask(self.pin, self.compiled, values, scope, self.format);
-        let answer = query::ask(&ask, scope, deadline, open).await.map_err(without_statement)?;
-        Ok(self.pinned(answer))
+impl<'a> Call<'a> {
+    /// The saved statement with the arguments bound, for [`run`].
+    pub fn ask(&self, scope: &Scope) -> Result<Ask<'a>, Failure> {
+        Ok(ask(self.pin, self.compiled, self.values()?, scope, self.format, Ahead::Kept))
     }
 
-    fn pinned(&self, answer: Answer) -> PinnedAnswer {
+    /// The values of the statement's parameters, in their order; none is NULL.
+    pub fn values(&self) -> Result<Vec<Option<String>>, Failure> {
+        self.compiled.bind_call(self.arguments, self.token).map_err(bad_call)
+    }
+
+    /// A page of the pin's result behind so many rows.
+    pub fn pinned(&self, answer: Answer, before: u32) -> PinnedAnswer {
         let drift = self.pin.stamp().and_then(|stamp| stamp.test().drift(&columns(&answer.columns)));
+        let rows = u64::from(before) + answer.row_count as u64;
         PinnedAnswer {
             pinned: Pinned {
                 id: self.pin.id().to_owned(),
@@ -132,12 +129,20 @@ impl Call<'_> {
                 statement_hash: self.compiled.statement_hash().to_owned(),
                 tool: self.pin.name().as_str().to_owned(),
             },
-            possibly_truncated: self.compiled.possibly_truncated(answer.row_count as u64),
+            possibly_truncated: self.compiled.possibly_truncated(rows),
             columns_changed: drift.as_ref().map(pins::Drift::to_json),
             warning: drift.as_ref().map(pins::Drift::warning),
             answer,
         }
     }
+}
+
+/// Runs a pin's statement for a caller who does not see it.
+pub async fn run<Open>(ask: &Ask<'_>, scope: &Scope, deadline: Instant, open: Open) -> Result<Answer, Failure>
+where
+    Open: AsyncFnOnce() -> Result<Reached, Failure>,
+{
+    query::ask(ask, scope, deadline, open).await.map_err(without_statement)
 }
 
 /// Runs a pin as an agent's call would, with sample values. What it gives is for the person who wrote it: positions are
@@ -161,7 +166,7 @@ where
         Err(problems) => return Err(TestFailure::Pin(problems)),
     };
     let values = compiled.bind(values).map_err(TestFailure::Values)?;
-    let ask = ask(pin, &compiled, values, scope, RowFormat::Arrays);
+    let ask = ask(pin, &compiled, values, scope, RowFormat::Arrays, Ahead::Nothing);
     let answer = query::ask(&ask, scope, deadline, open)
         .await
         .map_err(|failure| placed(failure, |position| Some(compiled.saved_position(position))))?;
@@ -174,15 +179,23 @@ fn ask<'a>(
     values: Vec<Option<String>>,
     scope: &Scope,
     format: RowFormat,
+    ahead: Ahead,
 ) -> Ask<'a> {
     let cap = pin.row_cap().map_or(u32::MAX, std::num::NonZeroU32::get);
     Ask {
         sql: compiled.sql(),
-        parameters: values.into_iter().map(|value| value.map_or(Parameter::Null, Parameter::Text)).collect(),
+        parameters: parameters(values),
         rows: scope.ceilings.rows.min(cap),
         bytes: scope.ceilings.bytes,
         format,
+        skipped: 0,
+        ahead,
     }
+}
+
+/// A pin's values as a statement's parameters.
+pub fn parameters(values: Vec<Option<String>>) -> Vec<Parameter> {
+    values.into_iter().map(|value| value.map_or(Parameter::Null, Parameter::Text)).collect()
 }
 
 fn columns(views: &[ColumnView]) -> Vec<Column> {

@@ -3,8 +3,8 @@
 use std::time::Instant as Clock;
 
 use guard::{RowLimit, Shape};
-use pg::values::{Column, Cut, Fit, Page, PageBuilder, PageLimits, RowFormat};
-use pg::{Parameter, Question, Raw, Read, ReadError, ReadPlan, Stopped};
+use pg::values::{Column, Cut, PageBuilder, PageLimits, RowFormat};
+use pg::{Estimate, PagePlan, Parameter, Question, Raw, Read, ReadError, ReadPlan, Stopped};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -13,6 +13,7 @@ use crate::connect::chain;
 use crate::failure::{Failure, Kind};
 use crate::hint;
 use crate::memories::Reached;
+use crate::pages::{Ahead, BYTES_AHEAD, End, Kept, ROWS_AHEAD, TIME_AHEAD};
 use crate::scope::Scope;
 use crate::selected::column_lists;
 
@@ -39,6 +40,10 @@ pub struct Ask<'a> {
     pub bytes: usize,
     /// How rows are written.
     pub format: RowFormat,
+    /// Rows of the result that come before the answer; fewer than a whole result may have.
+    pub skipped: u32,
+    /// Whether what follows the answer is kept.
+    pub ahead: Ahead,
 }
 
 /// What a statement gave.
@@ -59,7 +64,13 @@ pub struct Answer {
     /// Values of which only the beginning is shown.
     #[serde(skip_serializing_if = "is_zero")]
     pub values_cut: usize,
-    /// What to do about it.
+    /// Of a result that has several pages: which rows these are, and how to have others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// The handle of what follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// What to do about rows that are not here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// What a reader of the rows must know.
@@ -73,6 +84,47 @@ pub struct Answer {
     /// The tables and views that the statement names, schema-qualified.
     #[serde(skip)]
     pub tables: Vec<String>,
+    /// This answer's rows and what follows them, where that was asked for and can be had.
+    #[serde(skip)]
+    pub kept: Option<Kept>,
+}
+
+/// How many rows a statement may give.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    /// In the answer.
+    page: u32,
+    /// Past it.
+    ahead: u32,
+    /// Whether a whole result must not have more than these.
+    last: Last,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    No,
+    /// The page ends it.
+    Page,
+    /// What is kept past the page does.
+    Ahead,
+}
+
+impl Bounds {
+    fn of(ask: &Ask<'_>, scope: &Scope) -> Self {
+        let left = scope.ceilings.result_rows.map_or(u32::MAX, |most| most.saturating_sub(ask.skipped));
+        let page = ask.rows.min(left);
+        let wanted = match ask.ahead {
+            Ahead::Nothing => 0,
+            Ahead::Kept => ROWS_AHEAD,
+        };
+        let ahead = wanted.min(left - page);
+        let last = match left - page {
+            0 => Last::Page,
+            rows if rows <= wanted => Last::Ahead,
+            _ => Last::No,
+        };
+        Self { page, ahead, last }
+    }
 }
 
 /// A column's name and type.
@@ -97,7 +149,8 @@ where
     Open: AsyncFnOnce() -> Result<Reached, Failure>,
 {
     let started = Clock::now();
-    let rules = scope.rules(RowLimit::new(ask.rows));
+    let bounds = Bounds::of(ask, scope);
+    let rules = scope.rules(RowLimit::new(bounds.page.saturating_add(bounds.ahead)).after(ask.skipped));
     let candidate = guard::candidate(ask.sql, &rules)?;
     let (wanted, given) = (candidate.parameters(), ask.parameters.len());
     if wanted != given {
@@ -107,9 +160,16 @@ where
         search_path: scope.search_path.clone(),
         claims: scope.claims.clone(),
         deadline,
-        row_limit: ask.rows as usize,
+        row_limit: bounds.page as usize,
         raw_byte_budget: ask.bytes.saturating_mul(RAW_BYTES_A_JSON_BYTE),
         keep: scope.ceilings.value_chars.saturating_mul(MOST_UTF8_BYTES),
+        cost: scope.cost,
+        page: Some(PagePlan {
+            limits: page_limits(ask, scope),
+            rows: bounds.ahead as usize,
+            bytes: BYTES_AHEAD,
+            time: TIME_AHEAD,
+        }),
     };
     let mut reached = open().await?;
     reached.look_at_login(deadline).await?;
@@ -133,15 +193,20 @@ where
     });
     match read? {
         Read::Refused(refusal) => Err(refusal.into()),
+        Read::TooCostly(estimate) => Err(too_costly(*estimate, scope)),
         Read::Ran(ran) => {
             let tables = ran.relations.iter().map(ToString::to_string).collect();
-            let answer = answer(&ran.raw, ask, scope, candidate.shape(), started);
+            let answer = answer(ran.raw, ask, bounds, scope, candidate.shape(), started);
             Ok(Answer { tables, ..answer })
         }
     }
 }
 
-fn answer(raw: &Raw, ask: &Ask<'_>, scope: &Scope, shape: Shape, started: Clock) -> Answer {
+fn page_limits(ask: &Ask<'_>, scope: &Scope) -> PageLimits {
+    PageLimits { max_bytes: ask.bytes, cut: Cut(scope.ceilings.value_chars), format: ask.format }
+}
+
+fn answer(raw: Raw, ask: &Ask<'_>, bounds: Bounds, scope: &Scope, shape: Shape, started: Clock) -> Answer {
     let columns: Vec<Column> = raw
         .columns
         .iter()
@@ -150,52 +215,86 @@ fn answer(raw: &Raw, ask: &Ask<'_>, scope: &Scope, shape: Shape, started: Clock)
             fact: raw.type_facts.resolve(column.type_oid, column.type_modifier),
         })
         .collect();
-    let limits =
-        PageLimits { max_bytes: ask.bytes, cut: Cut(scope.ceilings.value_chars), format: ask.format };
-    let mut builder = PageBuilder::new(&columns, limits);
-    for row in &raw.rows {
-        if builder.push(row) == Fit::Full {
-            break;
-        }
-    }
-    let page = builder.finish();
-    let truncated_by = match (page.full, raw.stopped) {
-        (true, _) | (false, Some(Stopped::Bytes)) => Some("bytes"),
-        (false, Some(Stopped::Rows)) => Some("rows"),
-        (false, None) => None,
-    };
-    let mut notes = page.notes.clone();
+    let page = raw.page.unwrap_or_else(|| PageBuilder::new(&columns, page_limits(ask, scope)).finish());
+    let truncated = raw.stopped.is_some() || page.row_count < raw.rows.len();
+    let truncated_by =
+        truncated.then(|| if page.row_count < bounds.page as usize { "bytes" } else { "rows" });
+    let ends_here = truncated_by == Some("rows") && bounds.last == Last::Page;
+    let mut notes = page.notes;
     notes.extend(
         raw.notices.iter().filter(|notice| notice.sqlstate == NAME_CUT).map(|notice| notice.message.clone()),
     );
+    if ends_here && let Some(most) = scope.ceilings.result_rows {
+        notes.push(format!("this node gives {most} rows of a whole result, and these are the last of them"));
+    }
+    if let Some(failed) = &raw.failed {
+        notes.push(format!("what follows cannot be had, for reading on failed: {failed}"));
+    }
     let way_on = if ask.rows < scope.ceilings.rows {
         "aggregate, filter, or ask for more with `max_rows`"
     } else {
         "aggregate or filter"
     };
+    let end = match raw.stopped {
+        _ if !truncated || ends_here || ask.ahead == Ahead::Nothing => None,
+        Some(Stopped::Failed) => None,
+        Some(_) if shape != Shape::Rows => Some(End::Limit),
+        Some(Stopped::Rows) if bounds.last == Last::Ahead => Some(End::Limit),
+        Some(Stopped::Rows) => Some(End::Rows),
+        Some(Stopped::Bytes) => Some(End::Bytes),
+        Some(Stopped::Time) => Some(End::Time),
+        None => Some(End::Result),
+    };
     Answer {
-        hint: truncated_by.map(|by| truncation_hint(by, shape, way_on, &page)),
+        hint: truncated_by.map(|by| truncation_hint(by, shape, way_on, page.row_count)),
+        summary: None,
+        cursor: None,
         columns: columns.iter().map(column_view).collect(),
         rows: page.rows,
         row_count: page.row_count,
-        truncated: truncated_by.is_some(),
+        truncated,
         truncated_by,
         values_cut: page.values_cut,
         notes,
         elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         bytes: page.bytes,
         tables: Vec::new(),
+        kept: end.map(|end| Kept::new(page.row_count, columns, raw.rows, end)),
     }
 }
 
-fn column_view(column: &Column) -> ColumnView {
+pub(crate) fn column_view(column: &Column) -> ColumnView {
     ColumnView { name: column.name.clone(), type_name: column.fact.name.to_string() }
 }
 
-fn truncation_hint(by: &str, shape: Shape, way_on: &str, page: &Page) -> String {
+/// With a selection the plan is not told: it names what views read.
+fn too_costly(estimate: Estimate, scope: &Scope) -> Failure {
+    let limits = scope.cost;
+    let over = |what: &str, expected: Option<f64>, most: Option<f64>| {
+        let most = most?;
+        match expected {
+            Some(expected) if expected <= most => None,
+            Some(expected) => Some(format!("{what} {expected}, over this node's limit of {most}")),
+            None => Some(format!("{what} nobody knows, where this node's limit is {most}")),
+        }
+    };
+    #[expect(clippy::cast_precision_loss, reason = "for a message")]
+    let most_rows = limits.and_then(|limits| limits.rows).map(|rows| rows as f64);
+    let over = [
+        over("rows", estimate.rows, most_rows),
+        over("a cost of", estimate.cost, limits.and_then(|limits| limits.cost)),
+    ];
+    let over: Vec<String> = over.into_iter().flatten().collect();
+    let message = format!("the planner expects of this statement {}", over.join(", and "));
+    let failure = Failure::new(Kind::Refusal, "plan_too_costly", message)
+        .hinting("filter by indexed columns, aggregate less at once, or put a LIMIT into the statement");
+    let plan = scope.relations.is_empty().then_some(estimate.plan).filter(|plan| !plan.is_empty());
+    Failure { plan, ..failure }
+}
+
+fn truncation_hint(by: &str, shape: Shape, way_on: &str, rows: usize) -> String {
     match (shape, by) {
         (Shape::Rows, "rows") => {
-            let rows = page.row_count;
             format!("there are more than these {rows} rows: {way_on}")
         }
         (Shape::Rows, _) => {

@@ -3,7 +3,7 @@
 use guard::facts::ObjectName;
 use guard::{RowLimit, Rules};
 use pg::name::RelationName;
-use pg::{Claims, SearchPath};
+use pg::{Claims, CostLimits, SearchPath};
 
 /// A node's limits and selection, as the use cases need them.
 #[derive(Debug, Clone)]
@@ -20,6 +20,8 @@ pub struct Scope {
     pub claims: Option<Claims>,
     /// The node's limits, each already under the deployment's.
     pub ceilings: Ceilings,
+    /// What the planner may expect of a statement; none does not ask it.
+    pub cost: Option<CostLimits>,
 }
 
 /// Limits in force; a caller may ask for less.
@@ -27,6 +29,8 @@ pub struct Scope {
 pub struct Ceilings {
     /// Rows of one answer.
     pub rows: u32,
+    /// Rows of a whole result over all its pages; none leaves it to the result.
+    pub result_rows: Option<u32>,
     /// Bytes of the JSON of an answer's rows.
     pub bytes: usize,
     /// Seconds of one call.

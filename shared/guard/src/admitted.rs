@@ -1,13 +1,14 @@
 //! A statement that may run. Only this crate builds one, and `pg` runs user SQL in no other form:
 //!
 //! ```compile_fail
-//! let forged = guard::Admitted { text: String::new(), ours: 0, theirs: 0, parameters: 0, shape: guard::Shape::Show };
+//! let forged = guard::Admitted { text: String::new(), ours: 0, theirs: 0, parameters: 0, shape: guard::Shape::Show, runs: None };
 //! ```
 //! ```compile_fail
 //! let forged: guard::Admitted = String::from("DROP TABLE t").into();
 //! ```
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::facts::ObjectName;
 use crate::rules::{RowLimit, Rules, Selection};
@@ -15,6 +16,8 @@ use crate::scope;
 use crate::verdict::{Code, Finding, Refusal};
 
 const PREFIX: &str = "SELECT * FROM (";
+/// Plain: with VERBOSE it would show what constants come to.
+const PLAN: &str = "EXPLAIN (FORMAT JSON) ";
 
 /// The exact text to run, and how it stands to the caller's.
 #[derive(Debug, Clone)]
@@ -24,6 +27,8 @@ pub struct Admitted {
     theirs: usize,
     parameters: usize,
     shape: Shape,
+    /// Where in the text the statement lies that will run to its end; none where none does.
+    runs: Option<Range<usize>>,
 }
 
 /// What kind of statement it is.
@@ -74,7 +79,7 @@ impl Candidate {
     }
 
     /// EXPLAIN shows on some majors nothing of the statement behind it, so that one is judged by itself.
-    pub(crate) fn explain(options: &str, part: Part<'_>, parameters: usize, limit: RowLimit) -> Self {
+    pub(crate) fn explain(options: &[String], part: Part<'_>, parameters: usize, limit: RowLimit) -> Self {
         Self {
             admitted: Admitted { parameters, ..Admitted::explain(options, part) },
             judged: Some(Admitted::rows(part, limit)),
@@ -173,16 +178,36 @@ impl Candidate {
 impl Admitted {
     // A line break ends a comment that the caller's text may end in.
     fn rows(part: Part<'_>, limit: RowLimit) -> Self {
-        Self::build(PREFIX, part, &format!("\n) pinguard_q LIMIT {}", limit.rows()), Shape::Rows)
+        let offset = match limit.skipped() {
+            0 => String::new(),
+            skipped => format!(" OFFSET {skipped}"),
+        };
+        let suffix = format!("\n) pinguard_q LIMIT {}{offset}", limit.rows());
+        Self::build(PREFIX, part, &suffix, Shape::Rows)
     }
 
-    fn explain(options: &str, part: Part<'_>) -> Self {
-        let prefix = if options.is_empty() { "EXPLAIN ".to_owned() } else { format!("EXPLAIN ({options}) ") };
-        Self::build(&prefix, part, "", Shape::Explain)
+    fn explain(options: &[String], part: Part<'_>) -> Self {
+        let prefix = match options {
+            [] => "EXPLAIN ".to_owned(),
+            options => format!("EXPLAIN ({}) ", options.join(", ")),
+        };
+        let explain = Self::build(&prefix, part, "", Shape::Explain);
+        if options.iter().any(|option| option == "analyze on") { explain } else { explain.not_run() }
     }
 
     pub(crate) fn show(setting: &str) -> Self {
-        Self::build("SHOW ", Part { sql: setting, skipped_chars: 0 }, "", Shape::Show)
+        Self::build("SHOW ", Part { sql: setting, skipped_chars: 0 }, "", Shape::Show).not_run()
+    }
+
+    /// What asks for the plan of the statement alone, as if it ran to its end; none where nothing will run.
+    pub fn plan(&self) -> Option<Self> {
+        let sql = self.text.get(self.runs.clone()?)?;
+        let plan = Self::build(PLAN, Part { sql, skipped_chars: self.theirs }, "", Shape::Explain);
+        Some(Self { parameters: self.parameters, ..plan.not_run() })
+    }
+
+    fn not_run(self) -> Self {
+        Self { runs: None, ..self }
     }
 
     fn build(prefix: &str, part: Part<'_>, suffix: &str, shape: Shape) -> Self {
@@ -192,6 +217,7 @@ impl Admitted {
             theirs: part.skipped_chars,
             parameters: 0,
             shape,
+            runs: Some(prefix.len()..prefix.len() + part.sql.len()),
         }
     }
 

@@ -55,7 +55,7 @@ pub(crate) fn judge(statement: &ExplainStmt, text: &Text<'_>, limit: RowLimit) -
     let parameters = if generic { 0 } else { parameters };
     match (Refusal::all(findings), inner) {
         (None, Some(inner)) => {
-            let candidate = Candidate::explain(&options.join(", "), inner, parameters, limit);
+            let candidate = Candidate::explain(&options, inner, parameters, limit);
             Ok(candidate.opening_with(opening))
         }
         (Some(refusal), _) => Err(refusal),

@@ -27,9 +27,12 @@ pub enum Selection {
     Only(Vec<ObjectName>),
 }
 
-/// The `LIMIT` of the wrapped statement: one row more than a page shows, so that `truncated` is exact.
+/// The `LIMIT` of the wrapped statement: one row more than is shown or kept, so that `truncated` is exact; and its `OFFSET`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowLimit(u32);
+pub struct RowLimit {
+    rows: u32,
+    skipped: u32,
+}
 
 impl Rules {
     /// No selection and nothing allowed by name.
@@ -46,13 +49,24 @@ impl Rules {
 }
 
 impl RowLimit {
-    /// A limit of `shown` rows and the one that tells whether there are more.
-    pub fn new(shown: u32) -> Self {
-        Self(shown.saturating_add(1))
+    /// A limit of `wanted` rows and the one that tells whether there are more.
+    pub fn new(wanted: u32) -> Self {
+        Self { rows: wanted.saturating_add(1), skipped: 0 }
+    }
+
+    /// The same behind so many rows.
+    #[must_use]
+    pub fn after(self, skipped: u32) -> Self {
+        Self { skipped, ..self }
     }
 
     /// The number that stands behind `LIMIT`.
     pub fn rows(self) -> u32 {
-        self.0
+        self.rows
+    }
+
+    /// The number that stands behind `OFFSET`; without one, 0.
+    pub fn skipped(self) -> u32 {
+        self.skipped
     }
 }

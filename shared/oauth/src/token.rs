@@ -146,6 +146,9 @@ fn moment(value: &Value) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -231,6 +234,38 @@ mod tests {
         for time in [json!(null), json!("1900000000"), json!([1_900_000_000]), endless] {
             assert_eq!(with("exp", time.clone()), Err(Invalid::Expiry), "{time}");
             assert_eq!(with("nbf", time.clone()), Err(Invalid::Early), "{time}");
+        }
+    }
+
+    /// A token's part: any bytes, or JSON that is nearly a header.
+    fn part() -> impl Strategy<Value = String> {
+        let value = prop::sample::select(vec![
+            json!("RS256"),
+            json!("HS256"),
+            json!("none"),
+            json!(["b64"]),
+            json!(1e300),
+            json!({"kty": "oct"}),
+            json!(null),
+        ]);
+        let name = prop::sample::select(vec!["alg", "kid", "typ", "crit", "b64", "jwk", "x5c", "exp"]);
+        let header = prop::collection::vec((name, value), 0..4)
+            .prop_map(|pairs| {
+                Value::Object(pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+            })
+            .prop_map(|header| URL_SAFE_NO_PAD.encode(header.to_string()));
+        prop_oneof![header, any::<Vec<u8>>().prop_map(|bytes| URL_SAFE_NO_PAD.encode(bytes)), ".{0,20}"]
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_answered(token in prop_oneof![(part(), part(), part()).prop_map(|(a, b, c)| format!("{a}.{b}.{c}")), ".*"]) {
+            crate::signature::install();
+            let keys = KeySet::parse(br#"{"keys": [{"kty": "RSA", "n": "AQAB", "e": "AQAB"}, {"kty": "OKP", "crv": "Ed25519", "x": "AQAB"},
+                {"kty": "EC", "crv": "P-256", "x": "AQAB", "y": ""}]}"#).unwrap();
+            if let Ok(head) = head(&token, &Algorithm::ALL) {
+                prop_assert!(signed(&token, &head, &keys).is_err(), "keys like these sign nothing");
+            }
         }
     }
 }

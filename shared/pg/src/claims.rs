@@ -73,7 +73,8 @@ impl Claims {
         &self.settings
     }
 
-    pub(crate) fn json(&self) -> &str {
+    /// Settings and values as one object, for what is kept of a call to be bound to them. Not for logs.
+    pub fn json(&self) -> &str {
         &self.json
     }
 }

@@ -10,16 +10,18 @@ use postgres_protocol::message::frontend::{self, BindError};
 /// The statement that ends every transaction of ours.
 const ROLLBACK: &str = "ROLLBACK";
 
-/// Stops the second flight where something has changed; the second is the one for more than relations.
+/// Stops the second flight where something has changed; the second is one that was not parsed ahead.
 pub(crate) const GATE_NAME: &str = "pinguard_gate";
-pub(crate) const GATE_ALL_NAME: &str = "pinguard_gate_all";
+pub(crate) const OTHER_GATE_NAME: &str = "pinguard_other_gate";
 /// Puts the server's log back.
 pub(crate) const RESTORE_NAME: &str = "pinguard_restore";
+/// Asks for the plan of the caller's statement.
+pub(crate) const PLAN_NAME: &str = "pinguard_plan";
 /// Makes the function of the function lane, reads it, and ends writing.
 pub(crate) const BODY_NAME: &str = "pinguard_body";
 
 /// All names of statements of ours.
-const NAMES: [&str; 4] = [GATE_NAME, GATE_ALL_NAME, RESTORE_NAME, BODY_NAME];
+const NAMES: [&str; 5] = [GATE_NAME, OTHER_GATE_NAME, RESTORE_NAME, PLAN_NAME, BODY_NAME];
 
 /// Messages that are sent together, and how often the server will report itself ready after them.
 #[derive(Default)]

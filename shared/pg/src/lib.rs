@@ -33,7 +33,7 @@ pub use memory::{Agreed, Consent, Lane, Memory};
 pub use own::{Ask, Table};
 pub use parameter::Parameter;
 pub use raw::{Raw, RawColumn, RawValue, Stopped};
-pub use read::{Judged, Question, Ran, Read, ReadPlan, judge, read};
+pub use read::{CostLimits, Estimate, Judged, PagePlan, Question, Ran, Read, ReadPlan, judge, read};
 pub use read_error::{Lost, ReadError};
 pub use search_path::{SearchPath, SearchPathError};
 pub use server_error::{Notice, ServerError};

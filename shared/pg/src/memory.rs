@@ -2,6 +2,7 @@
 //! catalog said, and in which versions. Everything in it is checked on the server before it is relied on.
 
 mod gate;
+mod stillness;
 mod versions;
 
 use std::fmt;
@@ -10,7 +11,11 @@ use std::time::{Duration, Instant};
 
 use guard::facts::{Facts, Needs, ObjectName};
 
-pub(crate) use gate::{GATE, LOOK, PARSING, PRINT_LOUDLY, PRINT_QUIETLY, RESTORE, VERSIONS};
+pub(crate) use gate::{
+    GATE, GATE_MOMENT, LOOK, PARSING, PRINT_LOUDLY, PRINT_LOUDLY_STILL, PRINT_QUIETLY, PRINT_QUIETLY_STILL,
+    RESTORE, VERSIONS,
+};
+use stillness::Stillness;
 pub(crate) use versions::{Gate, Versions, names, parameters};
 
 /// Objects that are remembered at most; past them everything is forgotten and asked anew.
@@ -65,6 +70,7 @@ pub enum Agreed {
 pub struct Memory {
     consent: Consent,
     known: Mutex<Known>,
+    stillness: Mutex<Stillness>,
 }
 
 /// The memory's content at one moment.
@@ -95,7 +101,7 @@ pub(crate) struct Parsing {
 impl Memory {
     /// An empty memory, under what the operator agreed to.
     pub fn new(consent: Consent) -> Self {
-        Self { consent, known: Mutex::default() }
+        Self { consent, ..Self::default() }
     }
 
     pub(crate) fn consent(&self) -> Consent {
@@ -176,14 +182,45 @@ impl Memory {
         }
     }
 
+    /// The moment that a call may count on, so that it looks up nothing else; none where the server is not known to be still.
+    pub(crate) fn lasting(&self, parsing: &Arc<Parsing>) -> Option<Arc<str>> {
+        self.stillness().lasting(parsing)
+    }
+
+    pub(crate) fn began(&self, moment: &str, parsing: &Arc<Parsing>) {
+        self.stillness().began(moment, parsing);
+    }
+
+    pub(crate) fn passed(&self, moment: &str, gate: &Gate) {
+        self.stillness().passed(moment, gate);
+    }
+
+    /// The gate that is left of one while it is still this moment.
+    pub(crate) fn lighter(&self, gate: Gate, moment: &str) -> Gate {
+        if self.stillness().has_passed(moment, &gate) { Gate::still(moment) } else { gate }
+    }
+
+    /// The server was not still.
+    pub(crate) fn moved(&self) {
+        *self.stillness() = Stillness::default();
+    }
+
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stillness(&self) -> MutexGuard<'_, Stillness> {
+        self.stillness.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known = self.lock();
-        f.debug_struct("Memory").field("lane", &known.lane).field("objects", &known.versions.len()).finish()
+        f.debug_struct("Memory")
+            .field("lane", &known.lane)
+            .field("objects", &known.versions.len())
+            .field("still", &self.stillness().lasts())
+            .finish()
     }
 }

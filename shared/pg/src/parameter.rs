@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The OIDs of json, jsonb, json[] and jsonb[].
@@ -9,7 +10,7 @@ const JSON: [u32; 2] = [114, 3802];
 const JSON_ARRAY: [u32; 2] = [199, 3807];
 
 /// One value for a `$n`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Parameter {
     /// SQL NULL, which is not the text `null`.
     Null,

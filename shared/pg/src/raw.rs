@@ -2,6 +2,7 @@
 
 use crate::server_error::Notice;
 use crate::types::TypeBook;
+use crate::values::Page;
 
 /// One value in PostgreSQL's text form, of which a prefix is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -48,6 +49,10 @@ pub enum Stopped {
     Rows,
     /// There are more rows, and the kept bytes are past the budget. The last row is whole.
     Bytes,
+    /// The time for reading on past the page is over.
+    Time,
+    /// Reading on past the page failed.
+    Failed,
 }
 
 /// The result of a statement.
@@ -57,8 +62,12 @@ pub struct Raw {
     pub columns: Vec<RawColumn>,
     /// The rows; each has a value or NULL for every column.
     pub rows: Vec<Vec<Option<RawValue>>>,
+    /// The first of the rows, as a page; none where none was planned.
+    pub page: Option<Page>,
     /// Set if there was more.
     pub stopped: Option<Stopped>,
+    /// What failed while reading on past the page: a sentence, with the SQLSTATE where the server said it.
+    pub failed: Option<String>,
     /// The server's word on what it did, as `SELECT 3`; empty where reading stopped.
     pub command_tag: String,
     /// What the server remarked meanwhile, up to a bound.

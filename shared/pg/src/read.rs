@@ -5,7 +5,9 @@
 //! the second checks that nothing has changed since it was judged, runs the statement and ends it all.
 
 mod body;
+mod costing;
 mod describing;
+mod gathering;
 mod judging;
 mod opened;
 mod parsing;
@@ -16,7 +18,10 @@ mod tree;
 
 use std::borrow::Cow;
 
-use guard::facts::ObjectName;
+pub use costing::{CostLimits, Estimate};
+pub use gathering::PagePlan;
+
+use guard::facts::{Needs, ObjectName};
 use guard::{Candidate, Clear, ColumnType, Refusal, Rules};
 use tokio::time::{Instant, timeout_at};
 
@@ -50,6 +55,10 @@ pub struct ReadPlan {
     pub raw_byte_budget: usize,
     /// The most bytes that are kept of one value; four times the characters that are wanted of it.
     pub keep: usize,
+    /// What the planner may expect; none does not ask it.
+    pub cost: Option<CostLimits>,
+    /// The page that is made of the first rows, and how far to read on past it; none keeps the rows alone.
+    pub page: Option<PagePlan>,
 }
 
 /// A statement, and under which rules it is asked.
@@ -72,6 +81,8 @@ pub enum Read {
     Ran(Box<Ran>),
     /// It may not run.
     Refused(Refusal),
+    /// The planner expects too much of it, or does not say what.
+    TooCostly(Box<Estimate>),
 }
 
 /// What came of a judgement alone.
@@ -111,6 +122,7 @@ pub async fn read(
     match end(connection, memory, question, Purpose::Run).await? {
         End::Ran(ran) => Ok(Read::Ran(Box::new(ran))),
         End::Refused(refusal) => Ok(Read::Refused(refusal)),
+        End::TooCostly(estimate) => Ok(Read::TooCostly(Box::new(estimate))),
         End::Clear { .. } => Err(ReadError::out_of_turn()),
     }
 }
@@ -126,7 +138,7 @@ pub async fn judge(
             Ok(Judged::Clear { clear: Box::new(clear), parameter_types })
         }
         End::Refused(refusal) => Ok(Judged::Refused(refusal)),
-        End::Ran(_) => Err(ReadError::out_of_turn()),
+        End::Ran(_) | End::TooCostly(_) => Err(ReadError::out_of_turn()),
     }
 }
 
@@ -167,6 +179,7 @@ enum End {
     Ran(Ran),
     Clear { clear: Clear, parameter_types: Vec<u32> },
     Refused(Refusal),
+    TooCostly(Estimate),
 }
 
 /// What the server makes of a statement before it runs.
@@ -183,6 +196,8 @@ struct Waiting {
     described: Described,
     admitted: Clear,
     gate: Option<Gate>,
+    /// The gate whose text is parsed already.
+    parsed_gate: Option<&'static str>,
     lane: Lane,
     /// The level of the server's log before trees were printed; none where it was left alone.
     log_level: Option<String>,
@@ -244,13 +259,13 @@ impl Reading<'_> {
         }
         match self.memory.lane_to_take() {
             Lane::Function => self.by_body(known, &parsing).await,
-            lane @ (Lane::Quiet | Lane::Loud) => self.by_print(lane, known, &parsing).await,
+            lane @ (Lane::Quiet | Lane::Loud) => self.by_print(lane, known, parsing).await,
         }
     }
 
     /// Runs a judged statement, and ends the transaction.
     async fn finish(&mut self, waiting: Waiting) -> Result<Attempt, ReadError> {
-        let Waiting { described, admitted, gate, lane, log_level } = waiting;
+        let Waiting { described, admitted, gate, parsed_gate, lane, log_level } = waiting;
         if self.purpose == Purpose::Judge {
             self.connection.settle().await?;
             let parameter_types = described.parameter_types;
@@ -265,19 +280,33 @@ impl Reading<'_> {
         };
         let columns = with_domains(described.columns, &admitted.columns);
         let statement = admitted.statement;
-        let second = running::Second { statement, texts, columns, gate, lane: Some(lane), log_level };
+        let second =
+            running::Second { statement, texts, columns, gate, parsed_gate, lane: Some(lane), log_level };
+        let gate = second.gate.clone();
+        match self.costing(&second).await? {
+            costing::Outcome::Within => {}
+            costing::Outcome::TooCostly(estimate) => return Ok(Attempt::done(End::TooCostly(estimate))),
+            costing::Outcome::Stale => return Ok(self.changed(gate.as_ref(), &admitted.relied_on)),
+        }
         match self.second_flight(second).await? {
             running::Outcome::Ran(mut raw) => {
                 raw.notices.splice(..0, described.remarks);
                 let ran = Ran { raw, relations: admitted.relations, lane: Some(lane) };
                 Ok(Attempt::done(End::Ran(ran)))
             }
-            running::Outcome::Stale => {
-                self.memory.forget(&admitted.relied_on);
-                Ok(Attempt::Changed)
-            }
+            running::Outcome::Stale => Ok(self.changed(gate.as_ref(), &admitted.relied_on)),
             running::Outcome::Replanned => Ok(Attempt::Changed),
         }
+    }
+
+    /// A gate did not let pass: what it looked at is asked anew.
+    fn changed(&self, gate: Option<&Gate>, relied_on: &Needs) -> Attempt {
+        if gate.is_some_and(Gate::is_still) {
+            self.memory.moved();
+        } else {
+            self.memory.forget(relied_on);
+        }
+        Attempt::Changed
     }
 
     /// Tells the server's error from ours and from time that ran out.

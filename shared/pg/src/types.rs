@@ -9,10 +9,12 @@ mod modifier;
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 pub use facts::{FACTS_SQL, TypeBook, facts_parameters, parse_facts};
 
 /// A column's type: how PostgreSQL names it and by which rule its text becomes JSON.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypeFact {
     /// The type's OID.
     pub oid: u32,
@@ -25,7 +27,7 @@ pub struct TypeFact {
 }
 
 /// What PostgreSQL's text output of a type looks like, as far as JSON cares.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Form {
     /// `t` or `f`.
     Bool,

@@ -1,5 +1,6 @@
 //! Answers: JSON, and refusals with one shape.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 
 use bytes::Bytes;
@@ -17,7 +18,7 @@ pub type Answer = Response<BoxBody<Bytes, Infallible>>;
 #[derive(Debug)]
 pub struct Refusal {
     status: StatusCode,
-    code: &'static str,
+    code: Cow<'static, str>,
     message: String,
     more: Map<String, Value>,
     header: Option<(HeaderName, HeaderValue)>,
@@ -42,8 +43,8 @@ pub fn done() -> Answer {
 
 impl Refusal {
     /// A status, a stable code, and a message in the words of callers.
-    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), more: Map::new(), header: None }
+    pub fn new(status: StatusCode, code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { status, code: code.into(), message: message.into(), more: Map::new(), header: None }
     }
 
     /// The request itself is wrong.

@@ -46,6 +46,7 @@ impl Callers {
                 workspace: workspace.clone(),
                 scopes: Scope::ALL.into_iter().collect::<BTreeSet<_>>(),
                 flows: None,
+                claims: None,
             }),
         }
     }
@@ -65,26 +66,35 @@ async fn by_key(control: &Control, headers: &HeaderMap, latest: Instant) -> Resu
     }
 }
 
-/// A scope or a flow that this build does not know opens nothing here.
 async fn by_token(server: &ResourceServer, headers: &HeaderMap, latest: Instant) -> Result<Caller, Refusal> {
+    token_holder(server, headers, RESOURCE, latest).await.map_err(|why| match &why {
+        Rejected::NoToken(_) | Rejected::Invalid(_) => {
+            Refusal::unauthorized(why.to_string()).challenging(&server.challenge(RESOURCE, None, &why))
+        }
+        Rejected::NoPlace(_) => Refusal::forbidden(why.to_string()),
+        Rejected::NoKeys => {
+            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "issuer_unavailable", why.to_string())
+        }
+    })
+}
+
+/// Checks the token of a request for a path of the server. A scope or a flow that this build does not know opens nothing.
+pub async fn token_holder(
+    server: &ResourceServer,
+    headers: &HeaderMap,
+    path: &str,
+    latest: Instant,
+) -> Result<Caller, Rejected> {
     // What is no text is no token either.
     let header = headers.get(AUTHORIZATION).map(|header| header.to_str().unwrap_or_default());
-    let caller =
-        server.verify(header, RESOURCE, SystemTime::now(), latest).await.map_err(|why| match &why {
-            Rejected::NoToken(_) | Rejected::Invalid(_) => {
-                Refusal::unauthorized(why.to_string()).challenging(&server.challenge(RESOURCE, None, &why))
-            }
-            Rejected::NoPlace(_) => Refusal::forbidden(why.to_string()),
-            Rejected::NoKeys => {
-                Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "issuer_unavailable", why.to_string())
-            }
-        })?;
+    let verified = server.verify(header, path, SystemTime::now(), latest).await?;
     Ok(Caller {
-        key_id: caller.subject.clone(),
-        name: caller.subject,
-        workspace: caller.workspace,
-        scopes: caller.scopes.iter().filter_map(|scope| scope.parse().ok()).collect(),
-        flows: caller.flows.map(|flows| flows.iter().filter_map(|flow| FlowId::parse(flow)).collect()),
+        key_id: verified.subject.clone(),
+        name: verified.subject,
+        workspace: verified.workspace,
+        scopes: verified.scopes.iter().filter_map(|scope| scope.parse().ok()).collect(),
+        flows: verified.flows.map(|flows| flows.iter().filter_map(|flow| FlowId::parse(flow)).collect()),
+        claims: Some(Arc::new(verified.claims)),
     })
 }
 

@@ -10,7 +10,7 @@ mod request;
 mod settings;
 
 pub use answer::{Answer, Refusal};
-pub use callers::{Callers, changeable, lacks, must, not_of_kind};
+pub use callers::{Callers, changeable, lacks, must, not_of_kind, token_holder};
 pub use front::Front;
 pub use limits::Limits;
 pub use node::{scope, secret, stamp_scope};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use analyst::{Ceilings, Failure, Kind, ObjectName, Scope};
+use analyst::{Ceilings, CostLimits, Failure, Kind, ObjectName, Scope};
 use pg::SearchPath;
 use pins::ScopeCredential;
 use state::{CredentialId, CredentialSecret, Node, QualifiedName};
@@ -25,8 +25,21 @@ pub fn scope(limits: &Limits, node: &Node) -> Scope {
         // The names were checked with the flow.
         search_path: SearchPath::new(&node.search_path).ok().filter(|path| !path.names().is_empty()),
         claims: None,
-        ceilings: Ceilings { rows, bytes, seconds, value_chars: limits.value_chars },
+        ceilings: Ceilings {
+            rows,
+            result_rows: own.max_rows,
+            bytes,
+            seconds,
+            value_chars: limits.value_chars,
+        },
+        cost: cost(own),
     }
+}
+
+/// What the planner may expect of a node's statements.
+fn cost(limits: &state::Limits) -> Option<CostLimits> {
+    let (rows, cost) = (limits.max_estimated_rows, limits.max_plan_cost);
+    (rows.is_some() || cost.is_some()).then_some(CostLimits { rows, cost })
 }
 
 /// The secret of a node: its credential's, else the default one. `secrets` are those of the workspace's credentials that

@@ -70,6 +70,9 @@ pub struct CallRecord {
     /// The tools of the valid pins that the node offered while free SQL was called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_sql_with_pin: Option<Vec<String>>,
+    /// Where this instance alone counted the caller's calls: the code of what was wrong with the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_here: Option<String>,
     /// The statement without its literals, as [`preview`] makes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
@@ -159,6 +162,7 @@ mod tests {
             elapsed_ms: 3,
             page: None,
             free_sql_with_pin: None,
+            counted_here: None,
             preview: None,
         }
     }
@@ -197,6 +201,7 @@ mod tests {
             bytes: Some(12),
             page: Some(1),
             free_sql_with_pin: Some(vec!["pq_a".to_owned()]),
+            counted_here: Some("cache_timeout".to_owned()),
             preview: Some("SELECT ?".to_owned()),
             ..record()
         };
@@ -204,7 +209,7 @@ mod tests {
         assert_eq!(line.matches('\n').count(), 1, "a line break in a value is escaped");
         let json: serde_json::Value = serde_json::from_str(&line).unwrap();
         let keys: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
-        let contract = "id, at, workspace, flow, node, caller, tool, pin, pinVersion, sqlHash, lane, effect, code, rowsReturned, tablesRead, bytes, elapsedMs, page, freeSqlWithPin, preview";
+        let contract = "id, at, workspace, flow, node, caller, tool, pin, pinVersion, sqlHash, lane, effect, code, rowsReturned, tablesRead, bytes, elapsedMs, page, freeSqlWithPin, countedHere, preview";
         assert_eq!(keys, contract.split(", ").collect::<Vec<_>>());
         assert_eq!(json["effect"], "refused");
         assert_eq!(serde_json::from_value::<CallRecord>(json).unwrap(), full, "and reads back");

@@ -15,6 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 pub use agreements::{Agreement, UnknownAgreement};
@@ -58,9 +59,9 @@ pub enum Admission {
 /// Who is calling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The key's id, a UUID.
+    /// The key's id, a UUID; of a token the subject.
     pub key_id: String,
-    /// The key's name, as its owner gave it.
+    /// The key's name, as its owner gave it; of a token the subject.
     pub name: String,
     /// The workspace.
     pub workspace: String,
@@ -68,6 +69,8 @@ pub struct Caller {
     pub scopes: BTreeSet<Scope>,
     /// The only flows it opens; none means every flow of the workspace.
     pub flows: Option<BTreeSet<FlowId>>,
+    /// What the caller's access token says; none for a key.
+    pub claims: Option<Arc<Map<String, Value>>>,
 }
 
 /// Whose key it is, whatever it is to open.
@@ -100,6 +103,13 @@ pub struct CredentialSecret {
     pub secret_id: String,
     /// What the operator agreed to for it.
     pub agreed: BTreeSet<Agreement>,
+}
+
+impl CredentialSecret {
+    /// What was agreed to that this build does not know (a newer one may) counts as not agreed.
+    pub(crate) fn new(secret_id: String, agreed: &[String]) -> Self {
+        Self { secret_id, agreed: agreed.iter().filter_map(|word| word.parse().ok()).collect() }
+    }
 }
 
 impl Caller {
@@ -140,7 +150,7 @@ impl Control {
         admit::by_key(&self.links, &self.flows, token, flow, deadline).await
     }
 
-    /// The Live flow of this id, without a key: for tests and for a listener on loopback that asks for none.
+    /// The Live flow of this id, without a key: for callers with access tokens, and a listener on loopback that asks for none.
     pub async fn open_flow(
         &self,
         workspace: &str,
@@ -272,13 +282,13 @@ impl Control {
         records::credentials(&self.links, workspace, deadline).await
     }
 
-    /// The secret that a credential of the workspace names.
+    /// The secret that a credential of the workspace names, with what was agreed to for it.
     pub async fn secret_of(
         &self,
         workspace: &str,
         id: &CredentialId,
         deadline: Instant,
-    ) -> Result<Option<String>, ControlError> {
+    ) -> Result<Option<CredentialSecret>, ControlError> {
         records::secret_of(&self.links, workspace, id, deadline).await
     }
 

@@ -136,6 +136,13 @@ impl Flow {
     }
 }
 
+impl Node {
+    /// The node's part of the flow document.
+    pub fn to_json(&self) -> serde_json::Value {
+        write::node(self)
+    }
+}
+
 impl FlowKind {
     const ALL: [(&'static str, Self); 2] = [("chatflow", Self::Chatflow), ("agentflow", Self::Agentflow)];
 

@@ -6,6 +6,7 @@ mod call;
 mod control;
 mod flow;
 mod keys;
+mod limits;
 mod secrets;
 mod stamp_keys;
 
@@ -29,6 +30,7 @@ pub use flow::{
     NodeId, Problem, QualifiedName, RelationName, RowFormat, quote_identifier,
 };
 pub use keys::{ApiKey, HeaderError, KeyHash, KeyToken, Scope, UnknownScope};
+pub use limits::{CallLimits, Counted, CountedCall, Entry, Limit, Limiter, Over};
 #[cfg(feature = "aws")]
 pub use secrets::AwsSecrets;
 pub use secrets::{Secret, SecretError, SecretStage, SecretStore, SecretText, TokenError};

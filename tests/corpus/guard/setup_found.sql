@@ -64,6 +64,9 @@ CREATE OPERATOR <!~~> (LEFTARG = text, RIGHTARG = text, FUNCTION = noting_not, N
 CREATE OPERATOR <~+> (LEFTARG = text, RIGHTARG = text, FUNCTION = like_it, COMMUTATOR = <+~>);
 CREATE OPERATOR <+~> (LEFTARG = text, RIGHTARG = text, FUNCTION = noting_not, COMMUTATOR = <~+>);
 CREATE FUNCTION body_negates(t text) RETURNS boolean LANGUAGE sql STABLE AS $$ SELECT NOT (t <~~> 'a') $$;
+-- a body at which the parser prints
+CREATE FUNCTION body_dumped(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ #option dump
+BEGIN RETURN t; END $$;
 -- a default class whose functions compute and whose operators do not
 CREATE TYPE compared AS (a int);
 CREATE FUNCTION compared_equal(compared, compared) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$ BEGIN RETURN f_passes('equal'); END $$;

@@ -35,13 +35,16 @@ async fn each_built_in_tool_carries_its_nodes_id_and_names_its_tables() {
     let expected = [
         "query_db",
         "describe_db",
+        "next_page_db",
         "query_ware_house",
         "describe_ware_house",
         "list_schemas_ware_house",
         "list_tables_ware_house",
         "describe_table_ware_house",
+        "next_page_ware_house",
         "query_many",
         "describe_many",
+        "next_page_many",
     ];
     assert_eq!(names, expected, "a node without its credential offers nothing, and the others do");
     let described = |name: &str| &tools.iter().find(|(known, _)| known == name).unwrap().1;

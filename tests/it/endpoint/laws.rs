@@ -10,7 +10,8 @@ use tokio::runtime::{Builder, Runtime};
 use super::{Endpoint, Setup};
 use crate::support;
 
-const TOOLS: [&str; 5] = ["query", "describe", "list_schemas", "list_tables", "describe_table"];
+const TOOLS: [&str; 6] =
+    ["query", "describe", "list_schemas", "list_tables", "describe_table", "next_page"];
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
@@ -71,6 +72,8 @@ fn arguments() -> impl Strategy<Value = Map<String, Value>> {
         "schema",
         "limit",
         "offset",
+        "cursor",
+        "page",
     ]);
     let name = prop_oneof![4 => known.prop_map(str::to_owned), 1 => "[ab\n\r\u{2028}]{1,5}"];
     prop::collection::vec((name, json()), 0..3).prop_map(|members| members.into_iter().collect())

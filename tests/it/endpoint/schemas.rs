@@ -108,6 +108,10 @@ async fn schemas_are_valid_and_mean_the_same_under_both_drafts() {
         ("list_tables", json!({"offset": -1}), false),
         ("describe_table", json!({"table": "a", "schema": "b"}), true),
         ("describe_table", json!({"schema": "b"}), false),
+        ("next_page", json!({"cursor": "c", "page": 2, "max_rows": 1, "format": "table"}), true),
+        ("next_page", json!({"page": 2}), false),
+        ("next_page", json!({"cursor": "c", "page": 0}), false),
+        ("query", json!({"sql": "SELECT 1", "cursor": "c", "page": 1}), true),
     ];
     let db = support::database(18).await;
     let endpoint = Endpoint::over(&db).await;

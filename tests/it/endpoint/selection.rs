@@ -69,6 +69,31 @@ async fn what_is_not_selected_gets_the_answer_of_what_does_not_exist() {
 }
 
 #[tokio::test]
+async fn errors_tell_no_columns_of_a_namesake_that_is_not_selected() {
+    support::each_major(async |server| {
+        let db = server.database().await;
+        shop::build(&db).await;
+        let node = json!({"relations": ["\"Sales 2026\".people"], "searchPath": ["app"]});
+        let endpoint = Setup::node(node).start(&db, &db.url).await;
+        for sql in [
+            "SELECT name FROM people",
+            "SELECT naem FROM people",
+            "SELECT p.sn FROM people AS p",
+            "SELECT name + 1 FROM people",
+            "WITH p AS (SELECT nosuch FROM people) SELECT 1 FROM p",
+        ] {
+            let failure = endpoint.bad("query", json!({"sql": sql})).await;
+            assert_failure(&failure, "relation_not_selected", "expected", "people");
+            assert!(failure["error"].as_str().unwrap().contains("it reads `app.people`"), "{sql}: {failure}");
+            assert!(!failure.to_string().contains("ssn"), "{sql}: {failure}");
+        }
+        let failure = endpoint.refuses("SELECT nosuch FROM \"Sales 2026\".people").await;
+        assert_eq!(failure["code"], "42703", "{failure}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_bare_name_of_two_selected_relations_is_ambiguous() {
     let db = support::database(18).await;
     let endpoint = selecting(&db, &["app.people", "\"Sales 2026\".people"]).await;

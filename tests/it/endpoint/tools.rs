@@ -55,7 +55,7 @@ async fn tools_have_names_titles_and_annotations_and_say_whose_they_are() {
     let tools = endpoint.tools().await;
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, BuiltIn::ALL.map(BuiltIn::name));
-    assert_eq!(names, ["query", "describe", "list_schemas", "list_tables", "describe_table"]);
+    assert_eq!(names, ["query", "describe", "list_schemas", "list_tables", "describe_table", "next_page"]);
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
         assert!(
@@ -78,7 +78,7 @@ async fn a_node_offers_the_tools_of_its_actions_alone() {
     let db = support::database(18).await;
     for (actions, expected) in [
         (json!([]), vec![]),
-        (json!(["query"]), vec!["query", "describe"]),
+        (json!(["query"]), vec!["query", "describe", "next_page"]),
         (json!(["catalog"]), vec!["list_schemas", "list_tables", "describe_table"]),
     ] {
         let endpoint = Setup::node(json!({"actions": actions})).start(&db, &db.url).await;
@@ -120,6 +120,7 @@ fn arguments(tool: BuiltIn, sql: &str) -> Value {
             BuiltIn::DescribeTable => json!({"table": sql}),
             _ => json!({"schema": sql}),
         },
+        Takes::Cursor => json!({"cursor": sql}),
         Takes::Nothing => json!({}),
     }
 }
@@ -148,7 +149,7 @@ async fn no_tool_brings_a_statement_to_the_server_past_the_guard() {
                         assert!(told && refusal["hint"].is_string(), "{refusal}");
                     }
                 }
-                Takes::Name | Takes::Nothing => {
+                Takes::Name | Takes::Cursor | Takes::Nothing => {
                     endpoint.call(tool.name(), arguments).await;
                 }
             }
@@ -166,7 +167,7 @@ async fn an_unknown_tool_is_a_protocol_error_that_names_the_tools() {
         let answer = endpoint.ask("tools/call", json!({"name": name, "arguments": {}})).await;
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
         let message = answer["error"]["message"].as_str().unwrap();
-        assert!(message.contains("query, describe, list_schemas, list_tables, describe_table"), "{message}");
+        assert!(message.contains("query, describe, list_schemas, list_tables, describe_table, next_page"), "{message}");
     }
 }
 

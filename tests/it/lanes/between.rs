@@ -43,6 +43,7 @@ async fn a_function_that_comes_between_the_flights_is_judged_before_its_rows_are
             pg::Read::Refused(refusal) => {
                 assert!(refusal.to_string().contains("shop.lower"), "on {major}: {refusal}");
             }
+            pg::Read::TooCostly(estimate) => panic!("on {major}: {estimate:?}"),
             pg::Read::Ran(ran) => panic!("on {major}: {:?}", crate::client::texts(&ran.raw)),
         }
     }

@@ -5,7 +5,7 @@ use pg::Memory;
 
 use super::{outcome, ran};
 use crate::client::{open, texts};
-use crate::support::each_major;
+use crate::support::{Login, TestDb, TestServer, each_major};
 
 /// A database in which everything that follows is harmless.
 const BEFORE: &str = r"
@@ -29,7 +29,7 @@ CREATE OPERATOR shop.<+> (FUNCTION = shop.twice, RIGHTARG = int);
 ";
 
 /// A statement that runs before a change and is refused after it.
-const CHANGES: &[(&str, &str)] = &[
+pub(super) const CHANGES: &[(&str, &str)] = &[
     (
         "SELECT * FROM shop.v",
         "CREATE OR REPLACE VIEW shop.v AS SELECT id, shop.evil(n) AS n FROM shop.orders",
@@ -69,23 +69,29 @@ const CHANGES: &[(&str, &str)] = &[
     ),
 ];
 
+/// A database of that kind, and a login that reads it.
+pub(super) async fn before(server: &'static TestServer) -> (TestDb, Login) {
+    let db = server.database().await;
+    db.run(BEFORE).await;
+    db.run("CREATE FUNCTION shop.add(int, int) RETURNS int VOLATILE LANGUAGE sql AS 'SELECT $1 + $2'").await;
+    let login = db.login("reader", "").await;
+    // What makes an object must not belong to a superuser, or it would be refused for that.
+    let owner = db.login("owner", "").await;
+    db.run(&format!(
+        "DO $$ DECLARE o record; BEGIN FOR o IN SELECT oid::regprocedure AS f FROM pg_proc WHERE pronamespace = 'shop'::regnamespace AND prokind = 'f' \
+         LOOP EXECUTE format('ALTER FUNCTION %s OWNER TO %I', o.f, '{0}'); END LOOP; END $$; \
+         ALTER AGGREGATE shop.total(int) OWNER TO {0}; GRANT USAGE ON SCHEMA shop TO {1}, {0}; GRANT SELECT ON ALL TABLES IN SCHEMA shop TO {1}",
+        owner.role, login.role
+    ))
+    .await;
+    (db, login)
+}
+
 #[tokio::test]
 async fn a_change_is_noticed_by_the_next_call() {
     each_major(async |server| {
         for (sql, change) in CHANGES {
-            let db = server.database().await;
-            db.run(BEFORE).await;
-            db.run("CREATE FUNCTION shop.add(int, int) RETURNS int VOLATILE LANGUAGE sql AS 'SELECT $1 + $2'").await;
-            let login = db.login("reader", "").await;
-            // What makes an object must not belong to a superuser, or it would be refused for that.
-            let owner = db.login("owner", "").await;
-            db.run(&format!(
-                "DO $$ DECLARE o record; BEGIN FOR o IN SELECT oid::regprocedure AS f FROM pg_proc WHERE pronamespace = 'shop'::regnamespace AND prokind = 'f' \
-                 LOOP EXECUTE format('ALTER FUNCTION %s OWNER TO %I', o.f, '{0}'); END LOOP; END $$; \
-                 ALTER AGGREGATE shop.total(int) OWNER TO {0}; GRANT USAGE ON SCHEMA shop TO {1}, {0}; GRANT SELECT ON ALL TABLES IN SCHEMA shop TO {1}",
-                owner.role, login.role
-            ))
-            .await;
+            let (db, login) = before(server).await;
             let memory = Memory::default();
             let mut connection = open(&login.url).await;
             ran(&mut connection, &memory, sql).await;

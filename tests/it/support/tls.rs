@@ -64,7 +64,7 @@ impl TlsServer {
     }
 }
 
-fn authority(name: &str) -> (String, Issuer<'static, KeyPair>) {
+pub(crate) fn authority(name: &str) -> (String, Issuer<'static, KeyPair>) {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.distinguished_name.push(DnType::CommonName, name);
@@ -73,7 +73,7 @@ fn authority(name: &str) -> (String, Issuer<'static, KeyPair>) {
     (pem, Issuer::new(params, key))
 }
 
-fn issue(certificate: Certificate, issuer: &Issuer<'_, KeyPair>) -> (String, String) {
+pub(crate) fn issue(certificate: Certificate, issuer: &Issuer<'_, KeyPair>) -> (String, String) {
     let hosts: &[&str] = match certificate {
         Certificate::Good | Certificate::Expired => &["localhost", "127.0.0.1"],
         Certificate::WrongHost => &["db.example.org"],

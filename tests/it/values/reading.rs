@@ -62,10 +62,13 @@ impl Reader {
             row_limit: ROWS as usize,
             raw_byte_budget: 1 << 24,
             keep: 4 * Cut::default().0,
+            cost: None,
+            page: None,
         };
         let question = Question { candidate: &candidate, rules: &rules, parameters: &[], plan: &plan };
         let raw = match pg::read(&mut self.connection, &self.memory, question).await {
             Ok(Read::Ran(ran)) => ran.raw,
+            Ok(Read::TooCostly(estimate)) => panic!("{sql}: {estimate:?}"),
             Ok(Read::Refused(refusal)) => panic!("{sql} is refused: {refusal:?}"),
             Err(error) => panic!("{sql} fails: {error}"),
         };

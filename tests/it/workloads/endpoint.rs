@@ -7,7 +7,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
 use mcp::{App, Callers, Settings};
 use serde_json::{Value, json};
-use state::{Control, Credential, CredentialId, Flow, FlowStage, Journal, SecretStore};
+use state::{Cache, Control, Credential, CredentialId, Flow, FlowStage, Journal, Limiter, SecretStore};
 use tokio::{sync::mpsc, time::Instant};
 
 use super::{
@@ -111,13 +111,17 @@ impl<'a> Endpoint<'a> {
             },
             ..Settings::default()
         };
+        let cache = Arc::new(Cache::memory());
         let app = App {
             settings,
             secrets: nodes.secrets(),
             control: nodes.control(),
             callers: Callers::Anyone { workspace: WORKSPACE.to_owned() },
             journal: Journal::Channel(mpsc::unbounded_channel().0),
-            stamp_keys: None, memories: mcp::Memories::default(),
+            stamp_keys: None,
+            limiter: Limiter::new(Arc::clone(&cache)),
+            cache,
+            memories: mcp::Memories::default(),
         };
         Self { app: Arc::new(app), nodes }
     }

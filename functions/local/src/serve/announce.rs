@@ -28,6 +28,9 @@ pub(crate) struct Ready {
     /// The nodes after the first.
     #[serde(skip)]
     pub(crate) more_urls: Vec<String>,
+    /// The pins that the flow began with.
+    #[serde(skip)]
+    pub(crate) pins: Vec<String>,
     #[serde(skip)]
     pub(crate) data: String,
     /// What is served, for people.
@@ -65,6 +68,9 @@ impl Ready {
             Some(key) => writeln!(out, "  key       {key}")?,
             None => writeln!(out, "  key       none is asked for: whoever is on this machine may call")?,
         }
+        let pins =
+            if self.pins.is_empty() { "this flow began with none".to_owned() } else { self.pins.join(", ") };
+        writeln!(out, "  pins      turned on; {pins}")?;
         writeln!(out, "  data      {}\n", self.data)?;
 
         writeln!(out, "Try it:\n")?;
@@ -105,6 +111,7 @@ mod tests {
             node: "sales".into(),
             workspace: "local".into(),
             more_urls: vec![],
+            pins: vec!["pq_one".into(), "pq_two".into()],
             data: "/data".into(),
             what: "its demo".into(),
             example: LIST_TOOLS,
@@ -123,6 +130,7 @@ mod tests {
 
   MCP URL   http://127.0.0.1:8787/mcp/demo/sales
   key       pgk_1
+  pins      turned on; pq_one, pq_two
   data      /data
 
 Try it:

@@ -16,6 +16,8 @@ use crate::embedded::{Home, random_word, target_folder};
 pub(crate) const CONTROL_SECRET: &str = "pinguard.control";
 /// The secret with the key of the audit. It stays: the rows of earlier runs are signed with it.
 pub(crate) const AUDIT_SECRET: &str = "pinguard.audit";
+/// The secret with the key of stamps. It stays: the pins of earlier runs are stamped with it.
+pub(crate) const STAMP_SECRET: &str = "pinguard.stamp";
 /// The secret of the default credential.
 pub(crate) const DATABASE_SECRET: &str = "pinguard.database";
 
@@ -100,13 +102,34 @@ impl DataFolder {
 
     /// The key of the audit's rows: that of earlier runs, or a new one.
     pub(crate) fn audit_key(&self) -> Result<AuditKey> {
-        let path = self.secrets().join(AUDIT_SECRET);
-        if !path.is_file() {
-            write_private(&path, &(random_word()? + &random_word()?))?;
-        }
+        let path = self.lasting_secret(AUDIT_SECRET)?;
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let text = text.strip_suffix('\n').unwrap_or(&text);
         AuditKey::new(text.as_bytes()).map_err(|problem| anyhow!("{}: {problem}", path.display()))
+    }
+
+    /// Sees to it that there is a key of stamps.
+    pub(crate) fn stamp_key(&self) -> Result<()> {
+        self.lasting_secret(STAMP_SECRET).map(drop)
+    }
+
+    /// The file of a secret that is made once and stays.
+    fn lasting_secret(&self, id: &str) -> Result<PathBuf> {
+        let path = self.secrets().join(id);
+        if !path.is_file() {
+            write_private(&path, &(random_word()? + &random_word()?))?;
+        }
+        Ok(path)
+    }
+
+    /// Whether this document is the one that an earlier run began with; from now on it is.
+    pub(crate) fn began_with(&self, document: &str) -> Result<bool> {
+        let path = self.0.join("flow.json");
+        if fs::read_to_string(&path).is_ok_and(|earlier| earlier == document) {
+            return Ok(true);
+        }
+        fs::write(&path, document).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(false)
     }
 }
 

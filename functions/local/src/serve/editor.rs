@@ -9,12 +9,12 @@ use std::{
 use anyhow::Result;
 use flows::{App, Callers, Settings};
 use service::Limits;
-use state::{Auditor, CallRecord, Control, EventSink, Journal, Lines, SecretStore};
+use state::{Auditor, CallRecord, Control, EventSink, Journal, Lines, SecretStore, StampKeys};
 use tokio::{sync::mpsc, task::JoinHandle, time::Instant};
 
 use super::{
     announce::Voice,
-    data::{AUDIT_SECRET, CONTROL_SECRET, DATABASE_SECRET, DataFolder},
+    data::{AUDIT_SECRET, CONTROL_SECRET, DATABASE_SECRET, DataFolder, STAMP_SECRET},
 };
 use crate::endpoint;
 
@@ -23,13 +23,22 @@ const BATCH: usize = 100;
 /// How long records may take to be written, also at the end.
 const WRITE_TIME: Duration = Duration::from_secs(5);
 
-/// Who may use the editor's API.
+/// Who may use what is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Door {
     /// Holders of a key.
     Keys,
     /// Whoever is on this machine.
     Open,
+}
+
+impl Door {
+    pub(crate) fn callers(self) -> Callers {
+        match self {
+            Self::Keys => Callers::ApiKeys,
+            Self::Open => Callers::Anyone { workspace: super::WORKSPACE.to_owned() },
+        }
+    }
 }
 
 /// What writes the audit's rows and the call records.
@@ -43,18 +52,42 @@ pub(crate) fn app(secrets: &Arc<SecretStore>, auditor: &Arc<Auditor>, door: Door
     App {
         settings: Settings {
             limits: Limits { default_secret: Some(DATABASE_SECRET.to_owned()), ..Limits::default() },
-            own_secrets: [CONTROL_SECRET, AUDIT_SECRET].map(str::to_owned).to_vec(),
+            own_secrets: [CONTROL_SECRET, AUDIT_SECRET, STAMP_SECRET].map(str::to_owned).to_vec(),
             credential_prefix: None,
             front: endpoint::front(port),
         },
         secrets: Arc::clone(secrets),
         control: Control::new(Arc::clone(secrets), CONTROL_SECRET.to_owned()),
-        callers: match door {
-            Door::Keys => Callers::ApiKeys,
-            Door::Open => Callers::Anyone { workspace: super::WORKSPACE.to_owned() },
-        },
+        callers: door.callers(),
         events: EventSink::InProcess(Arc::clone(auditor)),
     }
+}
+
+/// The test of pins.
+pub(crate) fn tests(
+    secrets: &Arc<SecretStore>,
+    auditor: &Arc<Auditor>,
+    door: Door,
+    port: u16,
+) -> pin_test::App {
+    pin_test::App {
+        settings: pin_test::Settings {
+            limits: Limits { default_secret: Some(DATABASE_SECRET.to_owned()), ..Limits::default() },
+            front: endpoint::front(port),
+        },
+        secrets: Arc::clone(secrets),
+        control: Control::new(Arc::clone(secrets), CONTROL_SECRET.to_owned()),
+        callers: door.callers(),
+        stamp_keys: Some(stamp_keys(secrets)),
+        events: EventSink::InProcess(Arc::clone(auditor)),
+        log: Lines::Stderr,
+        memories: pin_test::Memories::default(),
+    }
+}
+
+/// The key of stamps, read for each call.
+pub(crate) fn stamp_keys(secrets: &Arc<SecretStore>) -> StampKeys {
+    StampKeys::new(Arc::clone(secrets), STAMP_SECRET.to_owned(), Duration::ZERO)
 }
 
 /// A journal that tells of each call on standard error, in one short line or in JSON, and writes it into the control database.

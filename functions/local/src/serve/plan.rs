@@ -10,9 +10,8 @@ use tokio::time::Instant;
 use super::data::DataFolder;
 use crate::arguments::Serve;
 
-const DEMO_FLOW: &str = r#"{"id": "demo", "name": "Demo", "kind": "chatflow", "nodes": [
-    {"id": "sales", "name": "Demo sales", "summary": "sales of made-up products, and a small shop",
-     "actions": ["query", "catalog"]}]}"#;
+/// The worked example of pinned queries, on one node.
+const DEMO_FLOW: &str = include_str!("../demo_flow.json");
 const LOCAL_FLOW: &str = r#"{"id": "local", "name": "Local", "kind": "chatflow", "nodes": [
     {"id": "db", "name": "Local database", "actions": ["query", "catalog"]}]}"#;
 
@@ -34,6 +33,8 @@ pub(crate) enum Source {
 pub(crate) struct Plan {
     pub(crate) source: Source,
     pub(crate) flow: Flow,
+    /// Whether it is a flow of pinguard's own and not a document of the caller's.
+    pub(crate) is_built_in: bool,
     /// What is served, for people.
     pub(crate) title: String,
 }
@@ -79,7 +80,13 @@ impl Plan {
             Some(_) => format!("the flow `{}`", flow.name),
             None => source.title(),
         };
-        Ok(Self { source, flow, title })
+        Ok(Self { source, flow, is_built_in: arguments.flow.is_none(), title })
+    }
+
+    /// The names of the pins of the document.
+    pub(crate) fn pins(&self) -> Vec<String> {
+        let pins = self.flow.nodes.iter().flat_map(|node| &node.pins);
+        pins.map(|pin| pin.name().to_string()).collect()
     }
 
     /// The credentials that nodes name. Each needs a file with its URL among the secrets.

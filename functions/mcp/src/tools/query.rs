@@ -1,26 +1,32 @@
 //! `query`: free SQL, one statement that reads.
 
+use analyst::pages::Ahead;
 use analyst::query::Ask;
 use analyst::{Failure, Scope};
 use pg::Parameter;
-use pg::values::RowFormat;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use service::Limits;
 
 use super::schema::{input, list, object_of, output, text, truth, whole, word};
-use super::{Listed, Work};
+use super::wishes::{self, Wishes};
+use super::{Listed, Work, next_page};
 use crate::arguments::Arguments;
+use crate::paging::{By, Shape, Statement, Turn};
 
 const SQL: &[&str] = &["sql", "statement", "query"];
-const ACCEPTED: &[&str] =
-    &["sql", "statement", "query", "params", "max_rows", "max_bytes", "timeout_seconds", "format"];
-
-/// The fewest bytes that hold a row worth reading.
-const FEWEST_BYTES: u64 = 256;
-
-const FORMATS: &[(&str, RowFormat)] =
-    &[("arrays", RowFormat::Arrays), ("objects", RowFormat::Objects), ("table", RowFormat::Table)];
+const ACCEPTED: &[&str] = &[
+    "sql",
+    "statement",
+    "query",
+    "params",
+    "max_rows",
+    "max_bytes",
+    "timeout_seconds",
+    "format",
+    "cursor",
+    "page",
+];
 
 pub(super) fn listed(scope: &Scope) -> Listed {
     let limits = scope.ceilings;
@@ -39,8 +45,13 @@ pub(super) fn listed(scope: &Scope) -> Listed {
              nothing, look at the distinct values of the column, or use ILIKE.",
             limits.rows, limits.bytes, limits.seconds
         ),
-        input: input(
-            vec![
+        input: input(arguments(), &["sql"]),
+        output: output(answer()),
+    }
+}
+
+fn arguments() -> Vec<(&'static str, Value)> {
+    let mut arguments = vec![
                 (
                     "sql",
                     text(
@@ -57,31 +68,15 @@ pub(super) fn listed(scope: &Scope) -> Listed {
                         text("A value."),
                     ),
                 ),
-                ("max_rows", whole("Rows at most, if fewer than the limit.", 1, Some(Limits::MOST_ROWS))),
-                (
-                    "max_bytes",
-                    whole(
-                        "Bytes of rows at most, if fewer than the limit.",
-                        FEWEST_BYTES,
-                        Some(Limits::MOST_BYTES),
-                    ),
-                ),
-                (
-                    "timeout_seconds",
-                    whole("Seconds at most, if fewer than the limit.", 1, Some(Limits::MOST_SECONDS)),
-                ),
-                (
-                    "format",
-                    word(
-                        "How rows are written; leave out for this node's own.",
-                        &["arrays", "objects", "table"],
-                    ),
-                ),
-            ],
-            &["sql"],
-        ),
-        output: output(answer()),
-    }
+    ];
+    arguments.extend(wishes::listed());
+    arguments.push((
+        "timeout_seconds",
+        whole("Seconds at most, if fewer than the limit.", 1, Some(Limits::MOST_SECONDS)),
+    ));
+    arguments.push(wishes::format_listed());
+    arguments.extend(next_page::cursor_listed());
+    arguments
 }
 
 /// The properties of an answer with rows.
@@ -107,60 +102,58 @@ pub(super) fn answer() -> Vec<(&'static str, Value)> {
         ("truncated", truth("Whether there are more rows than these; exact.")),
         ("truncatedBy", word("What ended the answer first.", &["rows", "bytes", "time"])),
         ("valuesCut", whole("Values of which only the beginning is shown.", 1, None)),
+        ("summary", text("Of a result that has several pages: which rows these are, and how to have others.")),
+        ("cursor", text("The handle of the next page, for `next_page`; absent where nothing follows that can be had.")),
         ("notes", list("What a reader of the rows must know.", text("A note."))),
         ("elapsedMs", whole("Milliseconds, connecting included.", 0, None)),
     ]
 }
 
-/// A call's arguments, read.
-struct Asked<'a> {
-    ask: Ask<'a>,
-    seconds: u32,
-    lowered: Vec<String>,
-}
-
 pub(super) async fn call(given: &JsonObject, work: &Work<'_>) -> Result<Value, Failure> {
-    let Asked { ask, seconds, lowered } = read(given, work)?;
-    let pins = work.standing_pins().await;
-    work.report(|report| {
-        report.sql = Some(ask.sql.to_owned());
-        let names = pins.iter().map(|pin| pin.name().as_str().to_owned());
-        report.free_sql_with_pin = Some(names.collect()).filter(|names: &Vec<String>| !names.is_empty());
-    });
-    let deadline = work.deadline(seconds);
-    let open = async || work.reach(deadline).await;
-    let mut answer = analyst::query::ask(&ask, &work.scope, deadline, open).await?;
-    work.report(|report| report.answered(&answer));
-    answer.notes.extend(lowered);
-    Work::json(&answer)
-}
-
-fn read<'a>(given: &'a JsonObject, work: &Work<'_>) -> Result<Asked<'a>, Failure> {
     let arguments = Arguments::new("query", given, ACCEPTED)?;
-    let sql = arguments.text(SQL)?.ok_or_else(|| {
+    let wishes = Wishes::read(&arguments)?;
+    let parameters: Vec<Parameter> = arguments.list("params")?.iter().cloned().map(Parameter::from).collect();
+    let statement = arguments.text(SQL)?.map(|sql| Statement { sql: sql.to_owned(), parameters, pin: None });
+    if let Some(cursor) = arguments.text(&["cursor"])? {
+        let page = next_page::page(&arguments)?;
+        return work.turn(Turn { cursor, page, wishes, by: By::Query(statement) }).await;
+    }
+    if next_page::page(&arguments)?.is_some() {
+        let failure = Failure::argument("`page` is a page of a `cursor`, and there is none");
+        return Err(failure.hinting("send the `cursor` of an answer that was cut, or leave `page` out"));
+    }
+    let statement = statement.ok_or_else(|| {
         Failure::argument("the argument `sql` is missing or was cut off")
             .hinting("send one shorter statement in `sql`")
     })?;
+    ask(statement, wishes, work).await
+}
+
+async fn ask(statement: Statement, wishes: Wishes, work: &Work<'_>) -> Result<Value, Failure> {
     let limits = work.scope.ceilings;
+    let usual = Shape { rows: limits.rows, bytes: limits.bytes, format: work.row_format() };
     let mut lowered = Vec::new();
-    let mut at_most = |name: &str, low: u64, most: u64, limit: u64| -> Result<u64, Failure> {
-        let asked = arguments.whole(name, low..=most)?;
-        if asked.is_some_and(|asked| asked > limit) {
-            lowered.push(format!("`{name}` was lowered to this node's limit of {limit}"));
-        }
-        Ok(asked.unwrap_or(limit).min(limit))
-    };
-    let rows = at_most("max_rows", 1, Limits::MOST_ROWS, limits.rows.into())?;
-    let bytes = at_most("max_bytes", FEWEST_BYTES, Limits::MOST_BYTES, limits.bytes as u64)?;
-    let seconds = at_most("timeout_seconds", 1, Limits::MOST_SECONDS, limits.seconds.into())?;
-    let format = arguments.choice("format", FORMATS)?.unwrap_or(work.row_format());
-    let parameters = arguments.list("params")?.iter().cloned().map(Parameter::from).collect();
+    let shape = wishes.shape(&work.scope, usual, u32::MAX, &mut lowered);
+    let deadline = work.deadline(wishes.seconds(&work.scope, &mut lowered));
+    let pins = work.standing_pins().await;
+    work.report(|report| {
+        report.sql = Some(statement.sql.clone());
+        let names = pins.iter().map(|pin| pin.name().as_str().to_owned());
+        report.free_sql_with_pin = Some(names.collect()).filter(|names: &Vec<String>| !names.is_empty());
+    });
     let ask = Ask {
-        sql,
-        parameters,
-        rows: u32::try_from(rows).unwrap_or(u32::MAX),
-        bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
-        format,
+        sql: &statement.sql,
+        parameters: statement.parameters.clone(),
+        rows: shape.rows,
+        bytes: shape.bytes,
+        format: shape.format,
+        skipped: 0,
+        ahead: Ahead::Kept,
     };
-    Ok(Asked { ask, seconds: u32::try_from(seconds).unwrap_or(u32::MAX), lowered })
+    let open = async || work.reach(deadline).await;
+    let mut answer = analyst::query::ask(&ask, &work.scope, deadline, open).await?;
+    work.report(|report| report.answered(&answer));
+    work.keep(&mut answer, statement, shape).await;
+    answer.notes.extend(lowered);
+    Work::json(&answer)
 }

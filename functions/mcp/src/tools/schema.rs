@@ -35,6 +35,7 @@ pub(super) fn output(properties: Vec<(&str, Value)>) -> JsonObject {
                 ]),
             ),
         ),
+        ("plan", text("The beginning of the plan that was too costly, as JSON.")),
     ];
     object(properties.into_iter().chain(failure).collect())
 }

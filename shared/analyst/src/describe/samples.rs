@@ -72,11 +72,13 @@ async fn sample(
         row_limit: VALUES as usize,
         raw_byte_budget: usize::MAX,
         keep: CHARS * MOST_UTF8_BYTES,
+        cost: None,
+        page: None,
     };
     let question = Question { candidate: &candidate, rules: &rules, parameters: &[], plan: &plan };
     match pg::read(&mut reached.connection, &reached.database.memory, question).await? {
         Read::Ran(ran) => Ok(labels(&ran.raw)),
-        Read::Refused(_) => Ok(None),
+        Read::Refused(_) | Read::TooCostly(_) => Ok(None),
     }
 }
 

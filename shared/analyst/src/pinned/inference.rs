@@ -14,13 +14,18 @@ use crate::scope::Scope;
 /// The server infers nothing for a parameter; its message names it as `$n`.
 const INDETERMINATE: &str = "42P18";
 
+/// There is no operator or function for the types that it took, or they do not go together.
+const UNFIT: [&str; 3] = ["42883", "42804", "42725"];
+
 /// What the server says of a probe.
 enum Answer {
     /// The types of `$1`, `$2`, …
     Types(Vec<u32>),
     /// Of this one, counted from 0, it cannot say any.
     Indeterminate(usize),
-    /// The text does not fit together.
+    /// The types that it takes for the bare parameters do not fit: somebody has to pick others.
+    Unfit,
+    /// Something else is wrong with the statement.
     Wrong(ReadError),
 }
 
@@ -59,8 +64,9 @@ impl Inference<'_> {
                     Some((name, None)) if !is_one_of(&assumed, name) => {
                         assumed.push((name.clone(), ParamType::Text));
                     }
-                    _ => return Ok(SuggestedTypes::new()),
+                    _ => return Ok(none(&parameters)),
                 },
+                Answer::Unfit => return Ok(none(&parameters)),
                 Answer::Wrong(error) => return Err(self.failed(error).into()),
             }
         }
@@ -95,7 +101,7 @@ impl Inference<'_> {
     ) -> Result<bool, TestFailure> {
         let mut tried = assumed.to_vec();
         tried.push((name.to_owned(), ParamType::Int8));
-        Ok(matches!(self.ask(&tried).await?.1, Answer::Wrong(_)))
+        Ok(matches!(self.ask(&tried).await?.1, Answer::Unfit | Answer::Wrong(_)))
     }
 
     async fn ask(
@@ -112,6 +118,8 @@ impl Inference<'_> {
             row_limit: 1,
             raw_byte_budget: 0,
             keep: 0,
+            cost: None,
+            page: None,
         };
         let parameters: Vec<Parameter> = probe.params.iter().map(|_| Parameter::Null).collect();
         let question =
@@ -122,6 +130,7 @@ impl Inference<'_> {
             Ok(Judged::Refused(refusal)) => return Err(Failure::from(refusal).into()),
             Err(ReadError::Server(error)) => match indeterminate(&error.sqlstate, &error.message) {
                 Some(index) => Answer::Indeterminate(index),
+                None if UNFIT.contains(&error.sqlstate.as_str()) => Answer::Unfit,
                 None => Answer::Wrong(ReadError::Server(error)),
             },
             Err(error) => return Err(self.failed(error).into()),
@@ -133,6 +142,12 @@ impl Inference<'_> {
     fn failed(&self, error: ReadError) -> Failure {
         Failure { position: None, ..query::failed_statement(error, self.pin.sql()) }
     }
+}
+
+/// No suggestion for any.
+fn none(parameters: &[(String, Option<ParamType>)]) -> SuggestedTypes {
+    let untyped = parameters.iter().filter(|(_, picked)| picked.is_none());
+    untyped.map(|(name, _)| (name.clone(), None)).collect()
 }
 
 fn is_one_of(assumed: &[(String, ParamType)], name: &str) -> bool {

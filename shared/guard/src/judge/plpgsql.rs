@@ -33,7 +33,8 @@ const IMPLIED_OPERATORS: &[&str] = &["=", "<>", "<=", ">=", "~~", "!~~", "~~*", 
 
 impl Judgement<'_> {
     pub(super) fn plpgsql_source(&mut self, fact: &FunctionFact, within: &Arc<Origin>) {
-        match parse::plpgsql(&declaration(fact)) {
+        let parsed = if has_itself_dumped(&fact.source) { None } else { parse::plpgsql(&declaration(fact)) };
+        match parsed {
             Some(body) => self.plpgsql(&body, within),
             None => self.unreadable_body(within),
         }
@@ -152,6 +153,14 @@ fn declaration(fact: &FunctionFact) -> String {
     )
 }
 
+/// Whether a body may begin with `#option dump`, at which the parser writes the body to this process's own output, where log
+/// lines go.
+fn has_itself_dumped(source: &str) -> bool {
+    let Some(tokens) = tokens(source) else { return true };
+    let words = tokens.iter().map(|token| word(token).unwrap_or_default());
+    words.take_while(|word| !matches!(word.as_str(), "declare" | "begin")).any(|word| word == "dump")
+}
+
 /// The words and signs of a text, without comments.
 fn tokens(source: &str) -> Option<Vec<&str>> {
     let text =
@@ -176,6 +185,21 @@ fn argument(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_body_that_would_be_dumped_is_known_before_it_is_parsed() {
+        for source in ["#option dump BEGIN END", "# /* */ OPTION\nDump\n<<a>> DECLARE BEGIN END", "'unended"]
+        {
+            assert!(has_itself_dumped(source), "{source}");
+        }
+        for source in [
+            "BEGIN RETURN dump; END",
+            "#variable_conflict use_column DECLARE dump int; BEGIN END",
+            "-- dump\nBEGIN END",
+        ] {
+            assert!(!has_itself_dumped(source), "{source}");
+        }
+    }
 
     #[test]
     fn a_text_falls_into_words_and_signs() {

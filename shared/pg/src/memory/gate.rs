@@ -21,18 +21,26 @@ macro_rules! sum {
     };
 }
 
-/// `$1` OIDs. Rows of kind, key and version, as in all of these. Functions (1255) that use a relation do not change it.
+/// `$1` OIDs. Rows of kind, key and version, as in all of these. Functions (1255) that use a relation do not change it. The last
+/// part of a version is empty where the relation is no partition: for these alone nothing stands in its place.
 macro_rules! relations {
     () => {
+        relations!(concat!(
+            ", CASE WHEN c.relispartition THEN (SELECT ",
+            sum!("a.oid", "a.xmin", "0"),
+            " FROM pg_catalog.pg_partition_ancestors(c.oid) p \
+             JOIN pg_catalog.pg_class a ON a.oid OPERATOR(pg_catalog.=) p.relid::pg_catalog.oid) END"
+        ))
+    };
+    ($ancestors:expr) => {
         concat!(
             "SELECT 'r' AS kind, c.oid::pg_catalog.text AS key, pg_catalog.concat(c.xmin, ':', (SELECT ",
             sum!("d.objid", "d.xmin", "d.classid"),
             " FROM pg_catalog.pg_depend d WHERE d.refclassid OPERATOR(pg_catalog.=) 1259::pg_catalog.oid \
              AND d.refobjid OPERATOR(pg_catalog.=) c.oid \
-             AND d.classid OPERATOR(pg_catalog.<>) 1255::pg_catalog.oid), ':', CASE WHEN c.relispartition THEN (SELECT ",
-            sum!("a.oid", "a.xmin", "0"),
-            " FROM pg_catalog.pg_partition_ancestors(c.oid) p \
-             JOIN pg_catalog.pg_class a ON a.oid OPERATOR(pg_catalog.=) p.relid::pg_catalog.oid) END) AS version \
+             AND d.classid OPERATOR(pg_catalog.<>) 1255::pg_catalog.oid), ':'",
+            $ancestors,
+            ") AS version \
              FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.oid[])"
         )
     };
@@ -106,29 +114,41 @@ macro_rules! unless {
     };
 }
 
-/// Compares versions with a text of them, the last parameter.
+/// The server's start, and which transactions a query sees.
+macro_rules! moment {
+    () => {
+        "pg_catalog.concat(pg_catalog.pg_postmaster_start_time(), '/', pg_catalog.pg_current_snapshot())"
+    };
+}
+
+/// The moment, for a flight that holds if all of the versions are there: a list, and how many it has. Each is there once.
 macro_rules! gate {
-    ($versions:expr, $expected:literal) => {
+    ($versions:expr, $expected:literal, $count:literal) => {
         concat!(
             "SELECT ",
+            moment!(),
+            ", ",
             unless!(concat!(
-                "(SELECT pg_catalog.string_agg(pg_catalog.concat(v.kind, v.key, '=', v.version), ' ' \
-                 ORDER BY v.kind COLLATE pg_catalog.\"C\", v.key COLLATE pg_catalog.\"C\") FROM (",
+                "(SELECT pg_catalog.count(*) FROM (",
                 $versions,
-                ") v) OPERATOR(pg_catalog.=) ",
+                ") v WHERE pg_catalog.concat(v.kind, v.key, '=', v.version) OPERATOR(pg_catalog.=) ANY (",
                 $expected,
-                "::pg_catalog.text"
+                "::pg_catalog.text[])) OPERATOR(pg_catalog.=) ",
+                $count,
+                "::pg_catalog.int8"
             ))
         )
     };
 }
 
-/// The first column is the log's level as it was.
+/// The log's level as it was, and the moment.
 macro_rules! print_trees {
-    ($quietly:literal) => {
+    ($holds:expr, $quietly:literal) => {
         concat!(
             "SELECT pg_catalog.current_setting('log_min_messages'), ",
-            unless!(concat!(parsing!(), " OPERATOR(pg_catalog.=) $1::pg_catalog.text")),
+            moment!(),
+            ", ",
+            unless!(concat!($holds, " OPERATOR(pg_catalog.=) $1::pg_catalog.text")),
             ", pg_catalog.set_config('debug_pretty_print', 'off', true)",
             $quietly,
             ", pg_catalog.set_config('client_min_messages', 'log', true), \
@@ -139,10 +159,15 @@ macro_rules! print_trees {
 
 /// The versions of everything that is asked for.
 pub(crate) const VERSIONS: &str = concat!(relations!(), others!());
+/// Stops unless these relations, none of them a partition, are in these versions.
+pub(crate) const GATE: &str = gate!(relations!(""), "$2", "$3");
 /// Stops unless these relations are in these versions.
-pub(crate) const GATE: &str = gate!(relations!(), "$2");
+pub(crate) const GATE_PARTITIONS: &str = gate!(relations!(), "$2", "$3");
 /// Stops unless everything is in these versions.
-pub(crate) const GATE_ALL: &str = gate!(concat!(relations!(), others!()), "$9");
+pub(crate) const GATE_ALL: &str = gate!(concat!(relations!(), others!()), "$9", "$10");
+/// Stops unless it is still this moment.
+pub(crate) const GATE_MOMENT: &str =
+    concat!("SELECT ", unless!(concat!(moment!(), " OPERATOR(pg_catalog.=) $1::pg_catalog.text")));
 
 /// The version of what PostgreSQL may run while it parses, and the types that it is about.
 pub(crate) const PARSING: &str = concat!(
@@ -154,14 +179,26 @@ pub(crate) const PARSING: &str = concat!(
      WHERE g.rngtypid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid))::pg_catalog.text"
 );
 
-/// Has trees printed to the client and not to the server's log, unless something could run while a statement is parsed that
-/// was not judged (`$1` is its version). A login for which the log is already that quiet need not be able to change it.
-pub(crate) const PRINT_QUIETLY: &str = print_trees!(
-    ", CASE WHEN pg_catalog.current_setting('log_min_messages') OPERATOR(pg_catalog.<>) ALL (ARRAY['fatal', 'panic']) \
-     THEN pg_catalog.set_config('log_min_messages', 'fatal', true) END"
-);
+/// Has trees printed to the client and not to the server's log. A login for which the log is already that quiet need not be
+/// able to change it.
+macro_rules! print_quietly {
+    ($holds:expr) => {
+        print_trees!(
+            $holds,
+            ", CASE WHEN pg_catalog.current_setting('log_min_messages') OPERATOR(pg_catalog.<>) ALL (ARRAY['fatal', 'panic']) \
+             THEN pg_catalog.set_config('log_min_messages', 'fatal', true) END"
+        )
+    };
+}
+
+/// Has trees printed quietly, unless something could run while a statement is parsed that was not judged (`$1` is its version).
+pub(crate) const PRINT_QUIETLY: &str = print_quietly!(parsing!());
 /// The same, leaving the server's log as it is.
-pub(crate) const PRINT_LOUDLY: &str = print_trees!("");
+pub(crate) const PRINT_LOUDLY: &str = print_trees!(parsing!(), "");
+/// Has trees printed quietly, unless the moment is another one.
+pub(crate) const PRINT_QUIETLY_STILL: &str = print_quietly!(moment!());
+/// The same, leaving the server's log as it is.
+pub(crate) const PRINT_LOUDLY_STILL: &str = print_trees!(moment!(), "");
 /// Only looks whether something could run while a statement is parsed.
 pub(crate) const LOOK: &str =
     concat!("SELECT ", unless!(concat!(parsing!(), " OPERATOR(pg_catalog.=) $1::pg_catalog.text")));

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use guard::facts::{Needs, Oid};
 
-use super::gate::{GATE, GATE_ALL};
+use super::gate::{GATE, GATE_ALL, GATE_MOMENT, GATE_PARTITIONS};
 use crate::own::Table;
 use crate::parameter::quote_element;
 
@@ -16,7 +16,7 @@ const FIRST_OF_USERS: u32 = 16_384;
 pub(crate) struct Versions(HashMap<(String, String), String>);
 
 /// A gate that lets pass what a verdict relies on, in the versions that were judged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Gate {
     pub(crate) sql: &'static str,
     parameters: Vec<String>,
@@ -63,28 +63,35 @@ impl Versions {
         if relied_on.casts {
             wanted.push(("c", String::new()));
         }
-        // The server orders by bytes, too.
-        wanted.sort_unstable();
-        let expected: Vec<String> = wanted
-            .iter()
-            .map(|(kind, key)| {
-                // What has no version makes a text that no server gives.
-                let version = self.0.get(&((*kind).to_owned(), key.clone())).map_or("?", String::as_str);
-                format!("{kind}{key}={version}")
-            })
-            .collect();
+        let mut sql = GATE;
+        let expected = wanted.into_iter().map(|(kind, key)| {
+            // What has no version makes a text that no server gives.
+            let version = self.0.get(&(kind.to_owned(), key.clone())).map_or("?", String::as_str);
+            if kind != "r" {
+                sql = GATE_ALL;
+            } else if sql == GATE && !version.ends_with(':') {
+                sql = GATE_PARTITIONS;
+            }
+            quote_element(&format!("{kind}{key}={version}"))
+        });
+        let expected: Vec<String> = expected.collect();
         let mut parameters = parameters(&relied_on);
-        let relations_alone = wanted.iter().all(|(kind, _)| *kind == "r");
-        parameters.truncate(if relations_alone { 1 } else { parameters.len() });
-        parameters.push(expected.join(" "));
-        Some(Gate { sql: if relations_alone { GATE } else { GATE_ALL }, parameters })
+        parameters.truncate(if sql == GATE_ALL { parameters.len() } else { 1 });
+        parameters.push(format!("{{{}}}", expected.join(",")));
+        parameters.push(expected.len().to_string());
+        Some(Gate { sql, parameters })
     }
 }
 
 impl Gate {
-    /// Whether it looks at relations alone.
-    pub(crate) fn is_of_relations(&self) -> bool {
-        self.sql == GATE
+    /// One that lets pass as long as it is this moment.
+    pub(crate) fn still(moment: &str) -> Self {
+        Self { sql: GATE_MOMENT, parameters: vec![moment.to_owned()] }
+    }
+
+    /// Whether it looks at the moment alone.
+    pub(crate) fn is_still(&self) -> bool {
+        self.sql == GATE_MOMENT
     }
 
     pub(crate) fn parameters(&self) -> Vec<Option<&str>> {

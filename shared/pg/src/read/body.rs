@@ -98,7 +98,9 @@ impl Reading<'_> {
             Verdict::Learned | Verdict::Harmless(_) => return Ok(Attempt::Again),
         };
         let gate = known.versions.gate(&admitted.relied_on);
-        self.finish(Waiting { described, admitted, gate, lane: Lane::Function, log_level: None }).await
+        let waiting =
+            Waiting { described, admitted, gate, parsed_gate: None, lane: Lane::Function, log_level: None };
+        self.finish(waiting).await
     }
 
     async fn open_writing(&mut self, parsing: &Parsing) -> Result<Opened<Typed>, ReadError> {
@@ -188,9 +190,9 @@ impl Reading<'_> {
             Ok(tables) => tables,
             Err(error) => return Ok(Err(error)),
         };
-        let row = tables.into_iter().nth(1).and_then(|table| table.into_iter().next());
-        let [tree, uses] =
-            row.and_then(|row| <[_; 2]>::try_from(row).ok()).ok_or_else(ReadError::out_of_turn)?;
+        // A session that a pooler shares may hold another function of the name.
+        let row = tables.into_iter().nth(1).and_then(|table| <[_; 1]>::try_from(table).ok());
+        let [tree, uses] = row.and_then(|[row]| <[_; 2]>::try_from(row).ok()).ok_or(ReadError::NotOneTree)?;
         let uses: Vec<(u32, u32)> = match uses {
             Some(json) => serde_json::from_str(&json).map_err(|_| ReadError::out_of_turn())?,
             None => Vec::new(),

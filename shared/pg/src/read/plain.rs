@@ -28,8 +28,15 @@ impl Reading<'_> {
             }
         };
         let statement = statement.clone();
-        let second =
-            Second { statement, texts: Vec::new(), columns, gate: None, lane: None, log_level: None };
+        let second = Second {
+            statement,
+            texts: Vec::new(),
+            columns,
+            gate: None,
+            parsed_gate: None,
+            lane: None,
+            log_level: None,
+        };
         match self.second_flight(second).await? {
             Outcome::Ran(raw) => Ok(End::Ran(Ran { raw, relations: Vec::new(), lane: None })),
             Outcome::Stale | Outcome::Replanned => Err(ReadError::Unsettled),

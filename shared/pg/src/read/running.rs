@@ -1,27 +1,29 @@
 //! The second flight: the gate, the statement itself, and the end of the transaction.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::io;
+use std::ops::ControlFlow;
 
 use guard::Admitted;
 use postgres_protocol::message::backend::Message;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
+use super::gathering::Gathering;
 use super::{Failure, Reading, tree};
-use crate::flight::{Flight, GATE_ALL_NAME, GATE_NAME, RESTORE_NAME};
+use crate::flight::{Flight, GATE_NAME, OTHER_GATE_NAME, RESTORE_NAME};
 use crate::memory::{Gate, Lane};
 use crate::raw::{Raw, RawColumn, RawValue, Stopped};
 use crate::read_error::ReadError;
 use crate::server_error::ServerError;
 use crate::types::{self, FACTS_SQL, TypeBook};
+use crate::values::Column;
 use crate::wire::{Event, Rows};
 
 /// The portal of our query about types, which runs while the caller's portal is open.
 const TYPES_PORTAL: &str = "pinguard_types";
 /// Bytes kept of a value in the answer about types; the longest are type names.
 const MAX_FACT: usize = 4 << 10;
-/// Bytes that a value costs besides its text.
-const VALUE_COST: usize = 8;
 
 /// What the second flight is made of. Whoever has it has a statement that may run.
 pub(super) struct Second {
@@ -30,6 +32,8 @@ pub(super) struct Second {
     pub(super) texts: Vec<Option<Cow<'static, str>>>,
     pub(super) columns: Vec<RawColumn>,
     pub(super) gate: Option<Gate>,
+    /// The gate whose text the first flight had parsed.
+    pub(super) parsed_gate: Option<&'static str>,
     /// None where nothing was judged and nothing printed.
     pub(super) lane: Option<Lane>,
     pub(super) log_level: Option<String>,
@@ -83,32 +87,45 @@ impl Reading<'_> {
         let first = if second.gate.is_some() { Part::Gate } else { Part::Bind };
         let after_bind = if prints { Part::Restore } else { Part::Types };
         let mut part = first;
+        let mut moment = String::new();
         let mut replanned = false;
         let mut fact_rows = Vec::new();
         let mut type_facts = TypeBook::default();
-        let mut rows = Vec::new();
-        let mut bytes = 0;
+        let columns = OnceCell::new();
+        let mut gathering = Gathering::new(plan);
         let mut command_tag = String::new();
         let mut stopped = None;
+        let mut failed = None;
         connection.set_rows(Rows::Keep(MAX_FACT));
         loop {
             if part == Part::Types && !asks_types {
                 part = Part::Statement;
                 connection.set_rows(Rows::Keep(plan.keep));
             }
-            match connection.next().await? {
+            let event = match gathering.until() {
+                None => connection.next().await?,
+                Some(until) => match timeout_at(until, connection.next()).await {
+                    Ok(Ok(event)) => event,
+                    Ok(Err(error)) => {
+                        (stopped, failed) = (Some(Stopped::Failed), Some(ReadError::from(error).to_string()));
+                        break;
+                    }
+                    Err(_) => {
+                        stopped = Some(Stopped::Time);
+                        break;
+                    }
+                },
+            };
+            match event {
                 Event::Row(row) if part == Part::Statement => {
-                    // Only a row that finds no room tells that there are more.
-                    if rows.len() >= plan.row_limit {
-                        stopped = Some(Stopped::Rows);
+                    let columns = columns.get_or_init(|| second.columns(&type_facts));
+                    if let ControlFlow::Break(why) = gathering.take(row, columns) {
+                        stopped = Some(why);
                         break;
                     }
-                    if bytes > plan.raw_byte_budget {
-                        stopped = Some(Stopped::Bytes);
-                        break;
-                    }
-                    bytes += row.iter().map(|value| cost(value.as_ref())).sum::<usize>();
-                    rows.push(row);
+                }
+                Event::Row(row) if part == Part::Gate => {
+                    moment = row.first().and_then(Option::as_ref).map(RawValue::text).unwrap_or_default();
                 }
                 Event::Row(row) if part == Part::Types => {
                     fact_rows.push(row.iter().map(|value| value.as_ref().map(RawValue::text)).collect());
@@ -119,6 +136,9 @@ impl Reading<'_> {
                 }
                 Event::Message(Message::CommandComplete(body)) => match part {
                     Part::Gate => {
+                        if let Some(gate) = &second.gate {
+                            self.memory.passed(&moment, gate);
+                        }
                         connection.take_notices();
                         part = Part::Bind;
                     }
@@ -141,6 +161,13 @@ impl Reading<'_> {
                     connection.settle().await?;
                     break;
                 }
+                // What was read so far is a whole page.
+                Event::Message(Message::ErrorResponse(body)) if gathering.until().is_some() => {
+                    let error = ServerError::parse(body.fields());
+                    let message = format!("{} ({})", error.message, error.sqlstate);
+                    (stopped, failed) = (Some(Stopped::Failed), Some(message));
+                    break;
+                }
                 Event::Message(Message::ErrorResponse(body)) => {
                     let error = ServerError::parse(body.fields());
                     if part == Part::Gate && error.sqlstate == "22012" {
@@ -161,8 +188,34 @@ impl Reading<'_> {
             }
             return Ok(Ok(Outcome::Replanned));
         }
+        let (rows, page) = gathering.finish(columns.get_or_init(|| second.columns(&type_facts)));
         let columns = second.columns.clone();
-        Ok(Ok(Outcome::Ran(Raw { columns, rows, stopped, command_tag, notices, type_facts })))
+        Ok(Ok(Outcome::Ran(Raw { columns, rows, page, stopped, failed, command_tag, notices, type_facts })))
+    }
+}
+
+impl Second {
+    fn columns(&self, types: &TypeBook) -> Vec<Column> {
+        let column = |column: &RawColumn| Column {
+            name: column.name.clone(),
+            fact: types.resolve(column.type_oid, column.type_modifier),
+        };
+        self.columns.iter().map(column).collect()
+    }
+
+    /// Puts the gate at the beginning of a flight.
+    pub(super) fn gate(&self, flight: &mut Flight) -> io::Result<()> {
+        let Some(gate) = &self.gate else { return Ok(()) };
+        if self.parsed_gate == Some(gate.sql) {
+            flight.run_named(GATE_NAME, &gate.parameters())?;
+        } else {
+            flight.parse_as(OTHER_GATE_NAME, gate.sql)?.run_named(OTHER_GATE_NAME, &gate.parameters())?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn texts(&self) -> Vec<Option<&str>> {
+        self.texts.iter().map(Option::as_deref).collect()
     }
 }
 
@@ -170,14 +223,8 @@ impl Reading<'_> {
 /// for before it runs, because an error or a cancel would end both.
 fn flight(second: &Second, unknown: &[(u32, i32)]) -> io::Result<Flight> {
     let mut flight = Flight::default();
-    if let Some(gate) = &second.gate {
-        let name = if gate.is_of_relations() { GATE_NAME } else { GATE_ALL_NAME };
-        if name == GATE_ALL_NAME || second.lane == Some(Lane::Function) {
-            flight.parse_as(name, gate.sql)?;
-        }
-        flight.run_named(name, &gate.parameters())?;
-    }
-    flight.bind("", &second.texts.iter().map(Option::as_deref).collect::<Vec<_>>())?;
+    second.gate(&mut flight)?;
+    flight.bind("", &second.texts())?;
     if matches!(second.lane, Some(Lane::Quiet | Lane::Loud)) {
         flight.run_named(RESTORE_NAME, &[second.log_level.as_deref()])?;
     }
@@ -191,8 +238,4 @@ fn flight(second: &Second, unknown: &[(u32, i32)]) -> io::Result<Flight> {
     }
     flight.execute("")?.sync().leave()?;
     Ok(flight)
-}
-
-fn cost(value: Option<&RawValue>) -> usize {
-    VALUE_COST + value.map_or(0, |value| value.bytes.len())
 }

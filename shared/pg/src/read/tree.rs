@@ -8,9 +8,11 @@ const MESSAGE: &str = "parse tree:";
 const FILE: &str = "print.c";
 const ROUTINE: &str = "elog_node_display";
 
-/// Bytes of a line that no blank broke. PostgreSQL breaks lines of 78 bytes in its own encoding, which may take more bytes for a
-/// character than ours.
-const UNBROKEN: usize = 64;
+/// A line in the middle of a word has at least so many bytes: PostgreSQL breaks lines at 78 bytes of its own encoding, which may
+/// take more for a character than ours.
+const LONG: usize = 64;
+/// And at least so many backslashes, for names have 63 bytes.
+const ESCAPES: usize = 8;
 
 /// The tree, if exactly one came that can only be the statement's own. A text that user code raises can look like a tree, but
 /// not come from PostgreSQL's printing routine without a context.
@@ -34,7 +36,10 @@ pub(super) fn the_one(notices: Vec<Notice>) -> Result<(String, Vec<Notice>), Rea
 fn breaks_words(text: &str) -> bool {
     let mut lines = text.split('\n');
     lines.next_back();
-    lines.any(|line| line.len() >= UNBROKEN && line.get(1..).is_some_and(|line| !line.contains(' ')))
+    lines.any(|line| {
+        let whole = line.rfind(' ').is_none_or(|at| at == 0);
+        whole && line.len() >= LONG && line.matches('\\').count() >= ESCAPES
+    })
 }
 
 /// Whether a statement was resolved anew. What runs while it is planned prints trees of its own, each with a context.
@@ -58,9 +63,16 @@ mod tests {
     fn a_word_that_is_broken_over_two_lines_is_seen() {
         let word = "\\(".repeat(39);
         assert!(breaks_words(&format!("{{ALIAS :aliasname\n{word}\nx :colnames <>}}")));
-        assert!(breaks_words(&format!("{{ALIAS :aliasname\n({}\n)", "é".repeat(32))));
+        let in_another_encoding = format!("(\"{}{}", "\\(".repeat(13), "\u{4e00}".repeat(12));
+        assert!(breaks_words(&format!("{{ALIAS :aliasname x :colnames\n{in_another_encoding}\nx\")}}")));
+        assert!(breaks_words(&format!("{{ALIAS :aliasname\né{word}\nx :colnames <>}}")));
         assert!(!breaks_words(&format!("{{ALIAS :aliasname\n{word}")));
         assert!(!breaks_words(&format!("{{ALIAS\n:aliasname {word}\n:colnames <>}}")));
-        assert!(!breaks_words(&format!("{{ALIAS :aliasname\n{}\n:colnames <>}}", "x".repeat(63))));
+    }
+
+    #[test]
+    fn a_long_name_that_fills_a_line_is_not_broken() {
+        let name = "x".repeat(63);
+        assert!(!breaks_words(&format!("{{ALIAS :aliasname x :colnames\n(\"{name}\"\n\"{name}\")}}")));
     }
 }

@@ -107,7 +107,11 @@ impl Options {
                 accepted: "nothing but `verify-full` together with `sslrootcert=system`",
             });
         }
-        let login_by = in_region(login_by, region, &mut ignored)?;
+        match &mut login_by {
+            LoginBy::RdsToken { region: named } => *named = region.map(parse_region).transpose()?,
+            // It says something of tokens alone.
+            LoginBy::Password => ignored.extend(region.map(|_| "region".to_owned())),
+        }
         let tls_mode = match (&login_by, sslmode) {
             (LoginBy::RdsToken { .. }, None) => TlsMode::VerifyFull,
             _ => tls_mode(sslmode, root.is_some(), host),
@@ -192,22 +196,12 @@ fn parse_auth(value: &str) -> Result<LoginBy, TargetError> {
     }
 }
 
-/// A region says something of tokens alone.
-fn in_region(
-    login_by: LoginBy,
-    region: Option<String>,
-    ignored: &mut Vec<String>,
-) -> Result<LoginBy, TargetError> {
-    if login_by == LoginBy::Password {
-        ignored.extend(region.map(|_| "region".to_owned()));
-        return Ok(LoginBy::Password);
-    }
+fn parse_region(name: String) -> Result<String, TargetError> {
     let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    match &region {
-        Some(name) if name.is_empty() || name.len() > 32 || !name.bytes().all(letter) => {
-            Err(TargetError::OptionValue { name: "region", accepted: "a region of AWS such as `eu-west-1`" })
-        }
-        _ => Ok(LoginBy::RdsToken { region }),
+    if (1..=32).contains(&name.len()) && name.bytes().all(letter) {
+        Ok(name)
+    } else {
+        Err(TargetError::OptionValue { name: "region", accepted: "a region of AWS such as `eu-west-1`" })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Cut, keys, table, to_json};
@@ -13,7 +13,7 @@ use crate::types::TypeFact;
 const NARROWEST_CUT: usize = 16;
 
 /// A column of a result.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
     /// Its name as the statement gave it; names may repeat.
     pub name: String,
@@ -22,7 +22,7 @@ pub struct Column {
 }
 
 /// How rows are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum RowFormat {
     /// A list of values a row: equal column names survive.
     #[default]

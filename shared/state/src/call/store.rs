@@ -10,12 +10,14 @@ use crate::control::{ControlError, Links};
 /// Records that arrive twice are written once.
 const INSERT: &str = r#"
     INSERT INTO pinguard.call (id, at, workspace, flow, node, caller, tool, pin, pin_version, sql_hash, lane, effect, code,
-        rows_returned, tables_read, bytes, elapsed_ms, page, free_sql_with_pin, preview)
+        rows_returned, tables_read, bytes, elapsed_ms, page, free_sql_with_pin,
+        counted_here, preview)
     SELECT id, at, workspace, flow, node, caller, tool, pin, "pinVersion", "sqlHash", lane, effect, code,
-        "rowsReturned", "tablesRead", bytes, "elapsedMs", page, "freeSqlWithPin", preview
+        "rowsReturned", "tablesRead", bytes, "elapsedMs", page, "freeSqlWithPin", "countedHere", preview
     FROM jsonb_to_recordset($1) AS r(id text, at timestamptz, workspace text, flow text, node text, caller text, tool text,
         pin text, "pinVersion" bigint, "sqlHash" text, lane text, effect text, code text, "rowsReturned" bigint,
-        "tablesRead" text[], bytes bigint, "elapsedMs" bigint, page bigint, "freeSqlWithPin" text[], preview text)
+        "tablesRead" text[], bytes bigint, "elapsedMs" bigint, page bigint, "freeSqlWithPin" text[],
+        "countedHere" text, preview text)
     ON CONFLICT (id) DO NOTHING"#;
 
 /// Writes records, in one statement.

@@ -145,11 +145,9 @@ fn secrets(row: &Row) -> Result<HashMap<CredentialId, CredentialSecret>, Control
     }
 }
 
-/// What was agreed to that this build does not know (a newer one may) counts as not agreed.
 fn credential(pair: Value) -> Option<CredentialSecret> {
     let (secret_id, agreed): (String, Vec<String>) = serde_json::from_value(pair).ok()?;
-    let agreed = agreed.iter().filter_map(|word| word.parse().ok()).collect();
-    Some(CredentialSecret { secret_id, agreed })
+    Some(CredentialSecret::new(secret_id, &agreed))
 }
 
 /// A scope that this build does not know (a newer one may) opens nothing here.
@@ -163,5 +161,6 @@ fn caller(row: &Row) -> Result<Caller, ControlError> {
         workspace: row.try_get("workspace")?,
         scopes,
         flows: flows.map(|flows| flows.into_iter().filter_map(FlowId::parse).collect()),
+        claims: None,
     })
 }

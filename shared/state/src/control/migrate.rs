@@ -7,11 +7,12 @@ use super::error::ControlError;
 use super::link::Links;
 
 /// The migrations, in order; the first has version 1. One that has landed never changes.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0001_flows_keys_credentials.sql"),
     include_str!("migrations/0002_cache.sql"),
     include_str!("migrations/0003_audit.sql"),
     include_str!("migrations/0004_agreements.sql"),
+    include_str!("migrations/0005_counted_here.sql"),
 ];
 
 /// Held while migrating, so that two at one time do it one after the other: the bytes of `pinguard`.

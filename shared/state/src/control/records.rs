@@ -5,6 +5,7 @@ use tokio::time::Instant;
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
+use super::CredentialSecret;
 use super::error::ControlError;
 use super::link::Links;
 use crate::flow::CredentialId;
@@ -61,7 +62,7 @@ const KEYS: &str = "
 const CREDENTIALS: &str =
     "SELECT id, name, kind, secret_id, agreed FROM pinguard.credential WHERE workspace = $1 ORDER BY id";
 
-const SECRET: &str = "SELECT secret_id FROM pinguard.credential WHERE workspace = $1 AND id = $2";
+const SECRET: &str = "SELECT secret_id, agreed FROM pinguard.credential WHERE workspace = $1 AND id = $2";
 
 const OF_ANOTHER: &str =
     "SELECT EXISTS (SELECT FROM pinguard.credential WHERE secret_id = $2 AND workspace <> $1)";
@@ -116,10 +117,10 @@ pub(super) async fn secret_of(
     workspace: &str,
     id: &CredentialId,
     deadline: Instant,
-) -> Result<Option<String>, ControlError> {
+) -> Result<Option<CredentialSecret>, ControlError> {
     let which = [(&workspace as _, Type::TEXT), (&id.as_str() as _, Type::TEXT)];
-    let row = links.read(SECRET, &which, deadline).await?;
-    Ok(row.map(|row| row.try_get(0)).transpose()?)
+    let Some(row) = links.read(SECRET, &which, deadline).await? else { return Ok(None) };
+    Ok(Some(CredentialSecret::new(row.try_get(0)?, &row.try_get::<_, Vec<String>>(1)?)))
 }
 
 pub(super) async fn is_secret_of_another(

@@ -15,7 +15,7 @@ pub(super) fn flow(flow: &Flow) -> Value {
     })
 }
 
-fn node(node: &Node) -> Value {
+pub(super) fn node(node: &Node) -> Value {
     let names = |names: &[QualifiedName]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     let actions: Vec<_> = node.actions.0.iter().map(|action| word(&Action::ALL, *action)).collect();
     let search_path: Vec<_> = node.search_path.iter().map(|schema| quote_identifier(schema)).collect();

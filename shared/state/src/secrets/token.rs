@@ -90,7 +90,7 @@ mod signing {
         token(request, region, credentials, SystemTime::now()).map_err(|source| TokenError::Unsigned {
             user: request.user.clone(),
             host: request.host.clone(),
-            source: source.into(),
+            source,
         })
     }
 

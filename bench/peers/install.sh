@@ -36,6 +36,7 @@ postgres_mcp() {
 }
 
 peers() {
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || die "bench/peers needs Python 3.11 or newer"
   npm_folder node "${node_packages[@]}"
   optional node_peer npm-toolbox @toolbox-sdk/server@1.12.0
   optional node_peer npm-mcp-postgres-server mcp-postgres-server@0.3.1

@@ -1,0 +1,1 @@
+ALTER TABLE pinguard.call ADD COLUMN counted_here text;
