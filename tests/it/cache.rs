@@ -3,7 +3,7 @@
 mod broken;
 mod contract;
 mod places;
-mod redis;
+pub(crate) mod redis;
 
 /// Every law of the contract on one kind of cache.
 macro_rules! on {

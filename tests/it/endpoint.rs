@@ -3,9 +3,11 @@
 //! Every answer that a test gets through [`Endpoint::call`] is held against the tool's output schema.
 
 mod arguments;
+mod calls;
 mod catalog;
 mod claims;
 mod connecting;
+mod costs;
 mod descriptions;
 mod errors;
 mod extremes;
@@ -14,6 +16,7 @@ mod http;
 mod lanes;
 mod laws;
 mod limits;
+mod paging;
 mod pins;
 mod pooled;
 mod records;

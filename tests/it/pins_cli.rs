@@ -117,6 +117,18 @@ fn run(url: &str, key: &str, words: &[&str]) -> Done {
     done
 }
 
+/// A report without its figures of time.
+fn timeless(report: &str) -> String {
+    let words = report.split(' ').collect::<Vec<_>>();
+    let is_time = |at: usize| words.get(at + 1).is_some_and(|word| *word == "ms:");
+    let words = words.iter().enumerate().map(|(at, word)| if is_time(at) { "…" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn lines(report: &str) -> Vec<Value> {
+    report.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
 fn pinguard(url: &str, key: &str, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pinguard-under-test"));
     command.arg("pins").args(words).env_remove("RUST_LOG").stdin(Stdio::null());
@@ -135,29 +147,33 @@ async fn a_pushed_flow_is_tested_stamped_published_and_called() {
     );
 
     let report = "flow shop
-  passed  sales pq_revenue_by_region  3 rows: region text, revenue numeric
-  passed  sales pq_top_products       2 rows: product text, revenue numeric
+  passed  sales pq_revenue_by_region  3 rows, … ms: region text, revenue numeric
+  passed  sales pq_top_products       2 rows, … ms: product text, revenue numeric
 2 of 2 pins passed
 ";
     let (code, out, errors) = shop.pins(&["push"], SHOP);
     assert_eq!((code, errors.as_str()), (0, ""), "{out}");
-    assert_eq!(out, format!("{report}saved as version 2 of the draft\n"));
+    assert_eq!(timeless(&out), format!("{report}saved as version 2 of the draft\n"));
     let stored = shop.flow("shop").await.json();
     assert_eq!((&stored["draftVersion"], &stored["live"]), (&json!(2), &Value::Null));
     assert!(!stored.to_string().contains("samples"), "{stored}");
 
     // What is saved stands; a test alone changes nothing.
-    assert_eq!(shop.pins(&["test"], SHOP), (0, report.to_owned(), String::new()));
+    let (code, out, errors) = shop.pins(&["test"], SHOP);
+    assert_eq!((code, timeless(&out).as_str(), errors.as_str()), (0, report, ""));
     assert_eq!(shop.flow("shop").await.json()["draftVersion"], 2);
 
     let (code, out, errors) = shop.pins(&["push", "--publish", "--json"], SHOP);
-    assert_eq!((code, errors.as_str(), out.matches('\n').count()), (0, "", 1), "{out}");
-    let told: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, errors.as_str()), (0, ""), "{out}");
+    let told = lines(&out);
     assert_eq!(
-        (&told["passed"], &told["draftVersion"], &told["liveVersion"], &told["changes"]),
-        (&json!(true), &json!(3), &json!(1), &json!(2))
+        told[2],
+        json!({"flow": "shop", "passed": true, "pins": 2, "failed": 0, "draftVersion": 3, "liveVersion": 1, "changes": 2})
     );
-    assert_eq!(told["pins"][1]["rowCount"], 2, "{told}");
+    assert_eq!(
+        (told.len(), &told[1]["pin"], &told[1]["rowCount"]),
+        (3, &json!("pq_top_products"), &json!(2))
+    );
     assert_eq!(shop.offered("/mcp/shop/sales").await, ["pq_revenue_by_region", "pq_top_products"]);
     let url = shop.ready.url().replace("/mcp/demo/sales", "/mcp/shop/sales");
     let arguments = json!({"month": "2026-01-01", "n": 2});
@@ -188,9 +204,9 @@ async fn one_pin_that_does_not_pass_keeps_all_from_being_saved() {
     }
     let (code, out, _) =
         shop.pins(&["test", "--json"], &SHOP.replace("rnk <= :n", "rnk <= :n AND colour = 1"));
-    let told: Value = serde_json::from_str(&out).unwrap();
-    let failed = &told["pins"][1];
-    assert_eq!((code, &told["passed"], &told["pins"][0]["passed"]), (1, &json!(false), &json!(true)));
+    let told = lines(&out);
+    let failed = &told[1];
+    assert_eq!((code, &told[0]["passed"], &told[2]["passed"]), (1, &json!(true), &json!(false)));
     assert_eq!((&failed["code"], &failed["passed"]), (&json!("42703"), &json!(false)));
     let sql = "SELECT product, revenue\nFROM (\n    SELECT product, sum(amount) AS revenue, rank() OVER (ORDER BY sum(amount) DESC) AS rnk\n";
     assert!(failed["position"].as_u64().unwrap() > sql.len() as u64, "it is a place in the file: {failed}");
@@ -222,6 +238,8 @@ async fn what_an_editor_saves_during_a_push_is_not_overwritten() {
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(errors.contains("the draft was not saved: draft_changed"), "{errors}");
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.contains("2 of 2 pins passed") && !report.contains("saved as"), "{report}");
     assert_eq!(shop.flow("shop").await.json()["draft"]["nodes"], json!([]));
 }
 
@@ -231,12 +249,15 @@ fn what_says_nothing_of_the_pins_ends_with_another_code() {
     let path = shop.write("flow.yaml", SHOP);
     let file = path.to_str().unwrap();
     let (url, key) = (shop.ready.get("api_url"), shop.ready.key().unwrap());
+    let empty = shop.write("empty", "\n");
     let broken = shop.write("broken.yaml", "id: shop\nid: other");
     let unknown =
         shop.write("unknown.json", r#"{"id": "shop", "kind": "chatflow", "colour": 1, "nodes": []}"#);
     for (url, key, words, said) in [
         (url, "pgk_wrong", &["push", file][..], "unauthorized"),
-        (url, "", &["test", file], "unauthorized"),
+        (url, "", &["test", file], "it is read from PINGUARD_KEY or --key-file"),
+        (url, key, &["test", file, "--key-file", empty.to_str().unwrap()], "holds no key"),
+        (url, key, &["test", file, "--key-file", "/nowhere/key"], "cannot read /nowhere/key"),
         ("http://127.0.0.1:1", key, &["push", file], "no answer from http://127.0.0.1:1/api/v1/flows/shop"),
         ("http://mcp.example.com", key, &["push", file], "must begin with https://"),
         (shop.ready.url(), key, &["push", file], "--url must name pinguard's own address"),

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::support::{
     self,
     command::{Folder, Serving, alive, fails, until},
-    http::{call, post},
+    http::{call, post, send},
 };
 
 const SALES: &str = "SELECT region, sum(amount) AS revenue FROM demo_sales GROUP BY region ORDER BY region";
@@ -39,6 +39,40 @@ async fn the_demo_answers_and_ctrl_c_leaves_nothing_running() {
     assert!(!alive(postgres));
     let port = ready.url().split([':', '/']).nth(4).unwrap().parse().unwrap();
     assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
+}
+
+#[tokio::test]
+async fn the_demos_pins_are_tested_at_the_start_and_what_editors_make_of_its_flow_stays() {
+    let folder = Folder::new();
+    let mut first = Serving::start(&folder.0, &["--json"]);
+    let ready = first.ready();
+    let month = json!({"month": "2026-01-01"});
+    let revenue = call(ready.url(), ready.key(), "pq_revenue_by_region", month).await;
+    let rows = json!([["east", "64.00"], ["north", "165.50"], ["south", "80.00"]]);
+    assert_eq!(revenue["structuredContent"]["rows"], rows, "{revenue}");
+    let two = json!({"month": "2026-01-01", "n": 2});
+    let top = call(ready.url(), ready.key(), "pq_top_products", two.clone()).await;
+    let rows = json!([["cedar tea", "200.00"], ["linen towel", "64.00"]]);
+    assert_eq!(top["structuredContent"]["rows"], rows, "{top}");
+
+    let flow = format!("{}/flows/demo", ready.get("api_url"));
+    let bearer = format!("Bearer {}", ready.key().unwrap());
+    let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+    let stored = send("GET", &flow, &headers, "").await.json();
+    let mut draft = stored["draft"].clone();
+    draft["nodes"][0]["pins"].as_array_mut().unwrap().remove(0);
+    let save = json!({"draft": draft, "version": stored["draftVersion"]}).to_string();
+    assert_eq!(send("PUT", &format!("{flow}/draft"), &headers, &save).await.status, 200);
+    assert_eq!(send("POST", &format!("{flow}/publish"), &headers, "{}").await.status, 200);
+    first.signal("INT");
+
+    let mut second = Serving::start(&folder.0, &["--json"]);
+    let ready = second.ready();
+    let top = call(ready.url(), ready.key(), "pq_top_products", two).await;
+    assert_eq!(top["structuredContent"]["rows"], rows, "its stamp stands: {top}");
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let list = post(ready.url(), ready.key(), &list).await.json().to_string();
+    assert!(!list.contains("pq_revenue_by_region"), "what was published stays: {list}");
 }
 
 /// People start it in a terminal, where programs write otherwise than into a file.
@@ -222,10 +256,15 @@ async fn a_flow_of_an_earlier_run_is_not_served_and_its_secrets_are_gone() {
     let mut demo = Serving::start(&folder.0, &["--json"]);
     demo.ready();
     let secrets = || fs::read_dir(folder.0.join("secrets")).unwrap();
-    assert_eq!(secrets().count(), 3);
+    assert_eq!(secrets().count(), 4);
     demo.signal("INT");
-    let left: Vec<_> = secrets().map(|file| file.unwrap().file_name()).collect();
-    assert_eq!(left, ["pinguard.audit"], "the audit of this run is verified with it");
+    let mut left: Vec<_> = secrets().map(|file| file.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(
+        left,
+        ["pinguard.audit", "pinguard.stamp"],
+        "the audit and the pins of this run are verified with them"
+    );
 
     let database = support::database(14).await;
     for arguments in [&["--json"][..], &["--json", "--no-auth"]] {

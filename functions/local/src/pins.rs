@@ -7,11 +7,13 @@ mod report;
 mod yaml;
 
 use std::{
+    fs,
     io::{self, Write as _},
+    path::Path,
     process::ExitCode,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
 pub(crate) use self::arguments::Pins;
@@ -38,20 +40,7 @@ enum Publishing {
 
 /// Runs one command. Prints what came of each pin, and why it went no further, if it did not.
 pub(crate) fn run(options: &Pins) -> ExitCode {
-    let done = Api::new(&options.url, options.key.as_deref()).and_then(|api| match &options.command {
-        Command::Test { file } => test(&api, &FlowFile::read(file)?),
-        Command::Push { file, publish } => {
-            let publishing = if *publish { Publishing::AtOnce } else { Publishing::Later };
-            push(&api, &FlowFile::read(file)?, publishing)
-        }
-    });
-    let told = done.and_then(|report| {
-        let voice = if options.json { Voice::Json } else { Voice::Text };
-        let mut out = io::stdout().lock();
-        report.tell(voice, &mut out).and_then(|()| out.flush()).context("cannot write the report")?;
-        Ok(report.passed())
-    });
-    match told {
+    match work(options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(FAILED),
         Err(error) => {
@@ -61,12 +50,44 @@ pub(crate) fn run(options: &Pins) -> ExitCode {
     }
 }
 
-fn test(api: &Api, file: &FlowFile) -> Result<Report> {
-    tested(api, file).map(|(report, _)| report)
+/// Whether every pin passed.
+fn work(options: &Pins) -> Result<bool> {
+    let api = Api::new(&options.url, key(options.key_file.as_deref())?.as_deref())?;
+    let (Command::Test { file } | Command::Push { file, .. }) = &options.command;
+    let file = FlowFile::read(file)?;
+    let mut report = Report::new(file.id());
+    let done = match options.command {
+        Command::Test { .. } => test(&api, &file, &mut report).map(drop),
+        Command::Push { publish, .. } => {
+            let publishing = if publish { Publishing::AtOnce } else { Publishing::Later };
+            push(&api, &file, publishing, &mut report)
+        }
+    };
+    // What came of the pins is told also where it could not be saved.
+    if done.is_ok() || !report.is_empty() {
+        let voice = if options.json { Voice::Json } else { Voice::Text };
+        let mut out = io::stdout().lock();
+        report.tell(voice, &mut out).and_then(|()| out.flush()).context("cannot write the report")?;
+    }
+    done.map(|()| report.passed())
+}
+
+/// The key of the file or else of the environment. It is never on the command line, which others can read.
+fn key(file: Option<&Path>) -> Result<Option<String>> {
+    let Some(path) = file else {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "clap would take the variable only with an option beside it"
+        )]
+        return Ok(std::env::var("PINGUARD_KEY").ok().filter(|key| !key.is_empty()));
+    };
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    ensure!(!text.trim().is_empty(), "{} holds no key", path.display());
+    Ok(Some(text))
 }
 
 /// Saves nothing of a flow that the server knows unless every pin passes.
-fn push(api: &Api, file: &FlowFile, publishing: Publishing) -> Result<Report> {
+fn push(api: &Api, file: &FlowFile, publishing: Publishing, report: &mut Report) -> Result<()> {
     let id = file.id();
     let stored = api.flow(id)?;
     let mut version = stored.version;
@@ -74,7 +95,7 @@ fn push(api: &Api, file: &FlowFile, publishing: Publishing) -> Result<Report> {
         // A pin is tested on a node that is there.
         version = api.save(id, &file.document, version)?;
     }
-    let (mut report, stamped) = tested(api, file)?;
+    let stamped = test(api, file, report)?;
     if report.passed() {
         version = api.save(id, &stamped, version)?;
         report.saved(version);
@@ -82,12 +103,11 @@ fn push(api: &Api, file: &FlowFile, publishing: Publishing) -> Result<Report> {
             report.published(api.publish(id, version)?);
         }
     }
-    Ok(report)
+    Ok(())
 }
 
 /// Tests every pin. Gives the document with the stamps of those that passed.
-fn tested(api: &Api, file: &FlowFile) -> Result<(Report, Value)> {
-    let mut report = Report::new(file.id());
+fn test(api: &Api, file: &FlowFile, report: &mut Report) -> Result<Value> {
     let mut document = file.document.clone();
     for test in &file.tests {
         let body = json!({
@@ -100,5 +120,5 @@ fn tested(api: &Api, file: &FlowFile) -> Result<(Report, Value)> {
         }
         report.add(test, tested);
     }
-    Ok((report, document))
+    Ok(document)
 }

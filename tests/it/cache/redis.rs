@@ -19,32 +19,32 @@ use crate::support::command::Folder;
 /// How long it may take to start.
 const LIMIT: Duration = Duration::from_secs(30);
 
-pub(super) const PASSWORD: &str = "p@ss/word";
+pub(crate) const PASSWORD: &str = "p@ss/word";
 
 /// A running server; it ends with its value.
-pub(super) struct Server {
-    pub(super) port: u16,
-    pub(super) tls_port: u16,
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    pub(crate) tls_port: u16,
     process: Supervised,
     folder: Folder,
 }
 
 /// What speaks this protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Make {
+pub(crate) enum Make {
     Redis,
     Valkey,
 }
 
 impl Server {
     /// Starts one with a password, on a port with TLS and one without.
-    pub(super) fn start(options: &[&str]) -> Self {
+    pub(crate) fn start(options: &[&str]) -> Self {
         let folder = Folder::new();
         certify(&folder.0, "localhost");
         Self::start_as(Make::Redis, folder, options)
     }
 
-    pub(super) fn start_as(make: Make, folder: Folder, options: &[&str]) -> Self {
+    pub(crate) fn start_as(make: Make, folder: Folder, options: &[&str]) -> Self {
         let (port, tls_port) = (free_port(), free_port());
         let mut settings = format!(
             "bind 127.0.0.1\nport {port}\nrequirepass {PASSWORD}\nmasterauth {PASSWORD}\nsave \"\"\ndaemonize no\n"
@@ -66,12 +66,12 @@ impl Server {
         server
     }
 
-    pub(super) fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.process.stop().unwrap();
     }
 
     /// Starts it anew, empty.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.stop();
         self.process = run(Make::Redis, &self.folder.0);
         let since = Instant::now();
@@ -81,22 +81,22 @@ impl Server {
         }
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("redis://:p%40ss%2Fword@127.0.0.1:{}", self.port)
     }
 
     /// With the CA as a file.
-    pub(super) fn tls_url(&self) -> String {
+    pub(crate) fn tls_url(&self) -> String {
         let ca = self.folder.0.join("ca.pem");
         format!("rediss://:p%40ss%2Fword@localhost:{}?sslrootcert={}", self.tls_port, ca.display())
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder.0
     }
 
     /// Sends a command behind pinguard's back, and gives the answer: its first line, or its text.
-    pub(super) fn tell(&self, command: &str) -> String {
+    pub(crate) fn tell(&self, command: &str) -> String {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
         write!(stream, "AUTH {PASSWORD}\r\n{command}\r\n").unwrap();
         let mut answers = BufReader::new(stream);
@@ -119,7 +119,7 @@ impl Server {
 }
 
 /// Three servers that share the slots of a cluster.
-pub(super) fn cluster(options: &[&str]) -> Vec<Server> {
+pub(crate) fn cluster(options: &[&str]) -> Vec<Server> {
     let nodes: Vec<(Server, u16)> = (0..3)
         .map(|_| {
             let bus = free_port();
@@ -153,7 +153,7 @@ pub(super) fn cluster(options: &[&str]) -> Vec<Server> {
 }
 
 /// A private CA, as PEM.
-pub(super) fn authority() -> (String, Issuer<'static, KeyPair>) {
+pub(crate) fn authority() -> (String, Issuer<'static, KeyPair>) {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     // A name of its own: OpenSSL takes a certificate whose issuer has its own name for its own issuer.

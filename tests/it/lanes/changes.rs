@@ -99,7 +99,10 @@ async fn a_change_is_noticed_by_the_next_call() {
             db.run(change).await;
             let warm = outcome(&mut connection, &memory, sql).await;
             let cold = outcome(&mut connection, &Memory::default(), sql).await;
-            assert!(warm.as_ref().is_err_and(|error| error.starts_with("refused: ")), "{sql}\nafter {change}\n{warm:?}");
+            assert!(
+                warm.as_ref().is_err_and(|error| error.starts_with("refused: ")),
+                "{sql}\nafter {change}\n{warm:?}"
+            );
             assert_eq!(warm.unwrap_err(), cold.unwrap_err(), "{sql}\nafter {change}");
         }
     })

@@ -159,7 +159,7 @@ async fn a_statement_that_the_guard_or_the_database_refuses_gets_no_stamp_and_th
                 "WITH x AS (DELETE FROM demo_sales WHERE month = :month RETURNING id) SELECT id FROM x LIMIT 1",
             ),
             "writes_data",
-            Some(12),
+            Some(24),
         ),
     ] {
         let reply = lab.test("sales", &body).await;

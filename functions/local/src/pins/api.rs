@@ -52,6 +52,7 @@ pub(super) struct Passed {
     pub(super) stamp: Value,
     pub(super) row_count: u64,
     pub(super) tested_columns: Vec<Column>,
+    pub(super) elapsed_ms: u64,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -227,7 +228,11 @@ impl Api {
 impl Answer {
     /// What it says, if it tells of no failure.
     fn good<T: DeserializeOwned>(&self) -> Result<T> {
-        if (200..300).contains(&self.status) { self.read() } else { Err(anyhow!("{}", self.failure()?)) }
+        match self.status {
+            200..300 => self.read(),
+            401 => Err(anyhow!("{}; it is read from PINGUARD_KEY or --key-file", self.failure()?)),
+            _ => Err(anyhow!("{}", self.failure()?)),
+        }
     }
 
     fn failure(&self) -> Result<Failure> {
@@ -237,9 +242,7 @@ impl Answer {
     fn read<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_str(&self.text).map_err(|_| {
             let Self { url, status, .. } = self;
-            anyhow!(
-                "{url} answered with status {status}, and not as pinguard does: --url must name its address"
-            )
+            anyhow!("{url} answered with status {status}, and not as pinguard does: --url must name pinguard's own address")
         })
     }
 }

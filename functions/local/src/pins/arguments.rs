@@ -21,10 +21,11 @@ pub(crate) struct Pins {
         global = true
     )]
     pub(crate) url: String,
-    /// A key with the scopes flows:read and chatflows:update or agentflows:update; the variable is the better place for it.
-    #[arg(long, value_name = "KEY", env = "PINGUARD_KEY", hide_env_values = true, global = true)]
-    pub(crate) key: Option<String>,
-    /// Report in one line of JSON.
+    /// A file with the key, instead of the variable PINGUARD_KEY; the scopes flows:read and chatflows:update or
+    /// agentflows:update are needed.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) key_file: Option<PathBuf>,
+    /// Report in JSON: a line for each pin, and one for all.
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]

@@ -17,15 +17,11 @@ pub(super) enum Voice {
 }
 
 /// The report of a run.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug)]
 pub(super) struct Report {
     flow: String,
-    passed: bool,
     pins: Vec<PinReport>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     draft_version: Option<i64>,
-    #[serde(flatten)]
     published: Option<Published>,
 }
 
@@ -40,15 +36,28 @@ struct PinReport {
     tested: Tested,
 }
 
+/// The last line for programs.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary<'a> {
+    flow: &'a str,
+    passed: bool,
+    pins: usize,
+    failed: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draft_version: Option<i64>,
+    #[serde(flatten)]
+    published: Option<&'a Published>,
+}
+
 impl Report {
     pub(super) fn new(flow: &str) -> Self {
-        Self { flow: flow.to_owned(), passed: true, pins: Vec::new(), draft_version: None, published: None }
+        Self { flow: flow.to_owned(), pins: Vec::new(), draft_version: None, published: None }
     }
 
     pub(super) fn add(&mut self, test: &PinTest, tested: Tested) {
         let (node, pin, sql) = (test.node.clone(), test.pin.clone(), test.sql.clone());
         let passed = matches!(tested, Tested::Passed(_));
-        self.passed &= passed;
         self.pins.push(PinReport { node, pin, passed, sql, tested });
     }
 
@@ -63,14 +72,38 @@ impl Report {
 
     /// Whether every pin passed.
     pub(super) fn passed(&self) -> bool {
-        self.passed
+        self.failed() == 0
+    }
+
+    /// Whether no pin was tested.
+    pub(super) fn is_empty(&self) -> bool {
+        self.pins.is_empty()
+    }
+
+    fn failed(&self) -> usize {
+        self.pins.iter().filter(|pin| !pin.passed).count()
     }
 
     pub(super) fn tell(&self, voice: Voice, out: &mut impl Write) -> io::Result<()> {
         match voice {
             Voice::Text => self.tell_people(out),
-            Voice::Json => writeln!(out, "{}", serde_json::to_string(self)?),
+            Voice::Json => self.tell_programs(out),
         }
+    }
+
+    fn tell_programs(&self, out: &mut impl Write) -> io::Result<()> {
+        for pin in &self.pins {
+            writeln!(out, "{}", serde_json::to_string(pin)?)?;
+        }
+        let summary = Summary {
+            flow: &self.flow,
+            passed: self.passed(),
+            pins: self.pins.len(),
+            failed: self.failed(),
+            draft_version: self.draft_version,
+            published: self.published.as_ref(),
+        };
+        writeln!(out, "{}", serde_json::to_string(&summary)?)
     }
 
     fn tell_people(&self, out: &mut impl Write) -> io::Result<()> {
@@ -79,8 +112,8 @@ impl Report {
         for pin in &self.pins {
             pin.tell_people(width, out)?;
         }
-        let passed = self.pins.iter().filter(|pin| pin.passed).count();
-        writeln!(out, "{passed} of {} pins passed", self.pins.len())?;
+        let all = self.pins.len();
+        writeln!(out, "{} of {all} pins passed", all - self.failed())?;
         if let Some(version) = self.draft_version {
             writeln!(out, "saved as version {version} of the draft")?;
         }
@@ -119,14 +152,12 @@ impl PinReport {
     }
 }
 
-/// Such as `3 rows: region text, revenue numeric`.
-fn result(answer: &Passed) -> String {
-    let columns = answer.tested_columns.iter().map(|column| format!("{} {}", column.name, column.ty));
+/// Such as `3 rows, 12 ms: region text, revenue numeric`.
+fn result(Passed { row_count, tested_columns, elapsed_ms, .. }: &Passed) -> String {
+    let columns = tested_columns.iter().map(|column| format!("{} {}", column.name, column.ty));
     let columns = columns.collect::<Vec<_>>().join(", ");
-    match answer.row_count {
-        1 => format!("1 row: {columns}"),
-        rows => format!("{rows} rows: {columns}"),
-    }
+    let rows = if *row_count == 1 { "row" } else { "rows" };
+    format!("{row_count} {rows}, {elapsed_ms} ms: {columns}")
 }
 
 /// What helps on: the server's hint, the problems after the first, which the error says, the types that would fit.
@@ -163,7 +194,7 @@ mod tests {
     fn report() -> Report {
         let mut report = Report::new("sales");
         let column = json!({"name": "id", "type": "bigint"});
-        let passed = json!({"rowCount": 1, "testedColumns": [column], "stamp": {"hmac": "0"}, "rows": [[1]]});
+        let passed = json!({"rowCount": 1, "testedColumns": [column], "elapsedMs": 12, "stamp": {"hmac": "0"}, "rows": [[1]]});
         let refused = json!({"code": "42703", "error": "no colour", "position": 13, "hint": "look", "outcome": "expected"});
         let problem = |path: &str| json!({"path": path, "message": "is wrong"});
         let untyped = json!({"code": "invalid_pin", "error": "the pin", "problems": [problem("pin.a"), problem("pin.b")],
@@ -190,7 +221,7 @@ mod tests {
         report.saved(4);
         report.published(Published { live_version: 2, changes: 1 });
         let expected = "flow sales
-  passed  db pq_one    1 row: id bigint
+  passed  db pq_one    1 row, 12 ms: id bigint
   FAILED  db pq_other  42703: no colour (line 2, column 6 of its sql)
           look
   FAILED  db pq_x      invalid_pin: the pin
@@ -205,13 +236,14 @@ published as version 2 of Live; pins changed: 1
     }
 
     #[test]
-    fn programs_get_one_line_without_rows_and_stamps() {
-        let line = told(&report(), Voice::Json);
-        let json: Value = serde_json::from_str(&line).unwrap();
+    fn programs_get_a_line_for_each_pin_and_one_for_all_without_rows_and_stamps() {
+        let told = told(&report(), Voice::Json);
+        let lines: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let first = json!({"node": "db", "pin": "pq_one", "passed": true, "rowCount": 1,
-            "testedColumns": [{"name": "id", "type": "bigint"}]});
-        assert_eq!((&json["passed"], &json["pins"][0], line.lines().count()), (&json!(false), &first, 1));
-        assert_eq!(json["pins"][1]["position"], 13);
+            "testedColumns": [{"name": "id", "type": "bigint"}], "elapsedMs": 12});
+        assert_eq!((lines.len(), &lines[0]), (4, &first));
+        assert_eq!((&lines[1]["passed"], &lines[1]["position"]), (&json!(false), &json!(13)));
+        assert_eq!(lines[3], json!({"flow": "sales", "passed": false, "pins": 3, "failed": 2}));
     }
 
     #[test]
