@@ -9,7 +9,7 @@ use guard::{RowLimit, Rules};
 use http::Request;
 use http_body_util::BodyExt as _;
 use mcp::{App, Callers, Settings};
-use pg::{ConnectOptions, Connection, Memory, Question, Read, ReadPlan, Target};
+use pg::{ConnectOptions, Connection, Memory, Question, Ran, Read, ReadPlan, Target};
 use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, pem::PemObject as _},
@@ -154,15 +154,15 @@ async fn parts(app: &Arc<App>, world: &World, target: &Target) {
     );
 }
 
-fn ran(read: Result<Read, pg::ReadError>) {
+pub(crate) fn ran(read: Result<Read, pg::ReadError>) -> Ran {
     match read.unwrap() {
-        Read::Ran(_) => {}
+        Read::Ran(ran) => *ran,
         Read::Refused(refusal) => panic!("{refusal}"),
         Read::TooCostly(estimate) => panic!("{estimate:?}"),
     }
 }
 
-fn plan() -> ReadPlan {
+pub(crate) fn plan() -> ReadPlan {
     ReadPlan {
         search_path: None,
         claims: None,
@@ -175,7 +175,7 @@ fn plan() -> ReadPlan {
     }
 }
 
-async fn open(target: &Target) -> Connection {
+pub(crate) async fn open(target: &Target) -> Connection {
     let options = ConnectOptions { connect_timeout: Duration::from_secs(5), deadline: soon() };
     Connection::open(target, options).await.unwrap()
 }

@@ -9,33 +9,21 @@ use ::guard::{
     Candidate, Judgement, RowLimit, Rules, Step,
     facts::{Facts, Major},
 };
-use local::embedded::{Binaries, Home, Server, ServerOptions};
 use pg::{ConnectOptions, Connection, Target};
 
-use crate::{median, printer::Printer};
-
-/// A table of ten columns, by its number.
-const TABLE: &str = "CREATE TABLE wide_N (id int, a text, b text, c numeric, d date, e int, f bool, g text, h jsonb, i float8)";
-const TABLES: usize = 40;
-
-/// A statement as agents write many.
-const SMALL: &str = "SELECT a, c FROM wide_1 WHERE e > 5 ORDER BY a";
+use crate::{
+    median,
+    printer::Printer,
+    wide::{SMALL, Wide, join},
+};
 
 /// What is aimed at, for the small statement and for the join of all tables.
 const AT_MOST: [Duration; 2] = [Duration::from_micros(10), Duration::from_millis(5)];
 
 /// Measures and prints.
-pub(crate) async fn measure() {
-    let binaries = Binaries::unpacked(18).unwrap();
-    let options = ServerOptions { binaries, home: Home::Throwaway, port: None, settings: Vec::new() };
-    let server = Server::start(&options).unwrap();
-    let url = server.superuser_url("postgres");
-    let mut printer = Printer::start(&url).await;
-    for number in 1..=TABLES {
-        printer.client.batch_execute(&TABLE.replace('N', &number.to_string())).await.unwrap();
-    }
-    let joined: Vec<String> = (2..=TABLES).map(|n| format!("wide_{n} ON wide_{n}.id = wide_1.id")).collect();
-    let join = format!("SELECT wide_1.a FROM wide_1 JOIN {}", joined.join(" JOIN "));
+pub(crate) async fn measure(wide: &Wide) {
+    let mut printer = Printer::start(&wide.url).await;
+    let join = join();
     println!("the guard's reader and walker alone, medians");
     for (what, sql, rounds, at_most) in
         [("a small statement", SMALL, 5_000, AT_MOST[0]), ("a join of 40 tables", &join, 100, AT_MOST[1])]
@@ -43,7 +31,7 @@ pub(crate) async fn measure() {
         let rules = Rules::open(RowLimit::new(500));
         let candidate = guard::candidate(sql, &rules).unwrap();
         let tree = printer.print(candidate.judged_text()).await;
-        let facts = Arc::new(learn(&url, &candidate, &tree, &rules).await);
+        let facts = Arc::new(learn(&wide.url, &candidate, &tree, &rules).await);
         let mut times: Vec<Duration> = (0..rounds)
             .map(|_| {
                 let since = Instant::now();

@@ -15,6 +15,7 @@
     reason = "a measurement stops at the first surprise, moves whole calls about, and does not use all of what it shares with the tests"
 )]
 
+mod bare;
 mod call;
 #[path = "../../tests/it/lambda/emulator.rs"]
 mod emulator;
@@ -22,17 +23,19 @@ mod emulator;
 mod events;
 mod function;
 mod guard;
+mod lanes;
 mod peers;
 mod pins;
 #[path = "../../tests/it/recording/printer.rs"]
 mod printer;
 #[path = "../../tests/it/lambda/secrets_manager.rs"]
 mod secrets_manager;
+mod wide;
 mod world;
 
 use std::{path::PathBuf, time::Duration};
 
-use self::world::World;
+use self::{wide::Wide, world::World};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
@@ -45,7 +48,9 @@ async fn main() {
     call::measure(&world).await;
     pins::measure(&world).await;
     function::measure(&world, &program);
-    guard::measure().await;
+    let wide = Wide::make().await;
+    lanes::measure(&wide).await;
+    guard::measure(&wide).await;
 }
 
 /// The middle one of some times.

@@ -38,6 +38,8 @@ mod naming;
 mod neighbours;
 mod openid;
 mod oracle;
+mod pin_rules;
+mod pin_rules;
 mod pin_test_api;
 mod pins_cli;
 mod recording;

@@ -3,6 +3,7 @@
 
 mod audited;
 mod passing;
+mod reaching;
 mod refused;
 
 use std::{sync::Arc, time::Duration};
@@ -38,15 +39,15 @@ INSERT INTO demo_sales VALUES
 
 /// An editor, the test function, and an endpoint for agents, over one control database in workspace `w`. The credential `shop`
 /// reads the example's table.
-struct Lab {
-    editor: Editor,
+pub(crate) struct Lab {
+    pub(crate) editor: Editor,
     app: App,
-    agents: Arc<mcp::App>,
+    pub(crate) agents: Arc<mcp::App>,
     log: UnboundedReceiver<String>,
 }
 
 impl Lab {
-    async fn over(db: &TestDb) -> Self {
+    pub(crate) async fn over(db: &TestDb) -> Self {
         db.run(DEMO_SALES).await;
         let login = db.reader(&["public"]).await;
         let editor = Editor::over(db).await;
@@ -98,20 +99,20 @@ impl Lab {
     }
 
     /// A test by the owner.
-    async fn test(&self, flow: &str, body: &Value) -> Reply {
+    pub(crate) async fn test(&self, flow: &str, body: &Value) -> Reply {
         self.send(self.editor.owner(), &format!("/api/v1/pinned-queries/{flow}/test"), &body.to_string())
             .await
     }
 
     /// A test that passes.
-    async fn pass(&self, flow: &str, body: &Value) -> Value {
+    pub(crate) async fn pass(&self, flow: &str, body: &Value) -> Value {
         let reply = self.test(flow, body).await;
         assert_eq!(reply.status, 200, "{}", reply.json());
         reply.json()
     }
 
     /// What an agent gets at a node of a Live flow.
-    async fn agent(&self, path: &str, method: &str, params: Value) -> Value {
+    pub(crate) async fn agent(&self, path: &str, method: &str, params: Value) -> Value {
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let request = Request::post(path)
             .header("host", "127.0.0.1")
@@ -125,7 +126,7 @@ impl Lab {
     }
 
     /// The pins that agents are offered.
-    async fn offered(&self, path: &str) -> Vec<String> {
+    pub(crate) async fn offered(&self, path: &str) -> Vec<String> {
         let list = self.agent(path, "tools/list", json!({})).await;
         let tools = list["result"]["tools"].as_array().unwrap_or_else(|| panic!("{list}"));
         let names = tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
@@ -133,19 +134,19 @@ impl Lab {
     }
 }
 
-fn revenue() -> Value {
+pub(crate) fn revenue() -> Value {
     json!({"id": "p1", "name": "pq_revenue_by_region", "purpose": "Revenue of a month by region", "version": 1,
         "sql": "SELECT region, sum(amount) AS revenue FROM demo_sales WHERE month = :month GROUP BY region ORDER BY region LIMIT 100",
         "params": [{"name": "month", "type": "date"}]})
 }
 
 /// A flow with one node on the credential `shop`.
-fn flow(id: &str, pins: &[Value]) -> Value {
+pub(crate) fn flow(id: &str, pins: &[Value]) -> Value {
     json!({"id": id, "name": "Sales", "kind": "chatflow", "nodes": [{"id": "db", "credential": SHOP, "actions": ["query"],
         "relations": ["public.demo_sales"], "pins": pins}]})
 }
 
 /// A test of the worked example's first pin.
-fn body() -> Value {
+pub(crate) fn body() -> Value {
     json!({"nodeId": "db", "pin": revenue(), "values": {"month": "2026-01-01"}})
 }

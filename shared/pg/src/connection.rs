@@ -1,5 +1,6 @@
 //! A session with a server: opening, keeping, leaving it.
 
+use std::fmt;
 use std::io;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use crate::claims::Claims;
 use crate::connect_error::{ConnectError, Stage};
 use crate::dial::{dial, within};
 use crate::flight::Flight;
+use crate::idle::Home;
 use crate::login::log_in;
 use crate::read_error::{Lost, ReadError};
 use crate::search_path::SearchPath;
@@ -54,6 +56,8 @@ pub struct Connection {
     /// Whether the server has answered since the statement began.
     heard: Heard,
     client_check: ClientCheck,
+    /// Where it may wait for the next call; none once something speaks against that.
+    home: Option<Home>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +111,7 @@ impl Connection {
             use_: Use::Free,
             heard: Heard::Nothing,
             client_check: ClientCheck::Possible,
+            home: None,
         })
     }
 
@@ -133,13 +138,38 @@ impl Connection {
     }
 
     /// Whether it can be used for another statement: nothing is left of the last one, and the server is still there.
-    pub async fn is_reusable(&self) -> bool {
-        self.use_ == Use::Free && self.wire.is_quiet().await
+    pub fn is_reusable(&self) -> bool {
+        self.use_ == Use::Free && self.wire.is_quiet()
     }
 
-    /// Takes leave of the server.
+    /// Takes leave of the server; or waits for the next call, where it was lent for that and no call on it has failed.
     pub async fn close(mut self) {
-        self.leave().await;
+        let other = match self.home.take() {
+            Some(home) if self.is_reusable() => {
+                self.wire.shrink();
+                home.receive(self)
+            }
+            _ => Some(self),
+        };
+        if let Some(mut other) = other {
+            other.leave().await;
+        }
+    }
+
+    pub(crate) fn set_home(&mut self, home: Home) {
+        self.home = Some(home);
+    }
+
+    /// It is not to wait for another call.
+    pub(crate) fn stay_not(&mut self) {
+        self.home = None;
+    }
+
+    /// Whether the server says a word when asked.
+    pub(crate) async fn answers(&mut self) -> bool {
+        let mut flight = Flight::default();
+        flight.sync();
+        self.launch(flight).await.is_ok() && self.settle().await.is_ok()
     }
 
     async fn leave(&mut self) {
@@ -190,6 +220,9 @@ impl Connection {
             Err(ReadError::Deadline { after: began.elapsed() })
         };
         guard.disarm();
+        if outcome.is_err() {
+            self.home = None;
+        }
         outcome
     }
 
@@ -316,5 +349,11 @@ impl Connection {
             self.next().await?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("use", &self.use_).finish_non_exhaustive()
     }
 }

@@ -151,6 +151,10 @@ async fn end(
 ) -> Result<End, ReadError> {
     let began = Instant::now();
     let guard = connection.begin()?;
+    // What somebody vouched for may leave something on a session: a lock, a connection to another server.
+    if !(question.rules.allowed_functions.is_empty() && question.rules.allowed_foreign_tables.is_empty()) {
+        connection.stay_not();
+    }
     let mut reading = Reading { connection, memory, question, purpose };
     let outcome = timeout_at(question.plan.deadline, Box::pin(reading.run())).await;
     // Outside the deadline: rows that were read in time are not lost to the tidying up.

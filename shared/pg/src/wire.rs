@@ -81,8 +81,13 @@ impl Wire {
     }
 
     /// Whether nothing is on its way in either direction.
-    pub(crate) async fn is_quiet(&self) -> bool {
-        self.inbox.is_empty() && self.outbox.is_empty() && self.stream.is_quiet().await
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.inbox.is_empty() && self.outbox.is_empty() && self.stream.is_quiet()
+    }
+
+    /// Gives back the room that large messages took.
+    pub(crate) fn shrink(&mut self) {
+        (self.inbox, self.outbox) = (BytesMut::new(), BytesMut::new());
     }
 
     /// Takes leave of the server, as far as it listens.

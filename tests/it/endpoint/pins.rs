@@ -2,6 +2,7 @@
 
 mod calls;
 mod drift;
+mod reaching;
 mod standing;
 
 use pins::{Column, Pin, StampKey, Test};

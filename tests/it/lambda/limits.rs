@@ -79,7 +79,7 @@ async fn the_largest_answers_fit_whatever_is_in_them() {
 }
 
 fn literal(value: &str) -> String {
-    format!("U&'\\{:06X}'", u32::from(value.chars().next().unwrap())).replace("\\", "\\+")
+    format!(r"U&'\+{:06X}'", u32::from(value.chars().next().unwrap()))
 }
 
 #[tokio::test]

@@ -145,7 +145,7 @@ fn named(value: &Value, found: &mut BTreeSet<String>) {
                         found.insert(name.clone());
                     }
                     ("Fn::If", Value::Array(chosen)) => {
-                        chosen.iter().skip(1).for_each(|value| named(value, found))
+                        chosen.iter().skip(1).for_each(|value| named(value, found));
                     }
                     _ => named(value, found),
                 }

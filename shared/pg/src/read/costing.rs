@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::running::Second;
 use super::{Failure, Reading};
-use crate::flight::{Flight, PLAN_NAME};
+use crate::flight::{Flight, OTHER_GATE_NAME, PLAN_NAME};
 use crate::raw::RawValue;
 use crate::read_error::ReadError;
 use crate::server_error::ServerError;
@@ -76,7 +76,9 @@ impl Reading<'_> {
         let mut flight = Flight::default();
         let mut fill = || {
             second.gate(&mut flight)?;
-            flight.parse_as(PLAN_NAME, explain.text())?.run_named(PLAN_NAME, &second.texts())?.sync();
+            flight.parse_as(PLAN_NAME, explain.text())?.run_named(PLAN_NAME, &second.texts())?;
+            // The gate comes again ahead of the statement.
+            flight.forget(OTHER_GATE_NAME)?.sync();
             Ok(())
         };
         fill().map_err(ReadError::unsendable)?;

@@ -1,7 +1,7 @@
 //! The socket, with or without TLS.
 
-use std::future::poll_fn;
 use std::io;
+use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -36,14 +36,11 @@ impl Stream {
     }
 
     /// Whether the peer has neither gone nor said anything unasked: a server speaks up between two
-    /// statements only to take its leave.
-    pub(crate) async fn is_quiet(&self) -> bool {
-        let mut byte = [0];
-        poll_fn(|context| {
-            let mut buffer = ReadBuf::new(&mut byte);
-            Poll::Ready(self.tcp().poll_peek(context, &mut buffer).is_pending())
-        })
-        .await
+    /// statements only to take its leave. The system is asked, since the runtime may not have heard of it yet.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let socket = self.tcp().as_fd().try_clone_to_owned().map(std::net::TcpStream::from);
+        let peeked = socket.and_then(|socket| socket.peek(&mut [0]));
+        matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 }
 

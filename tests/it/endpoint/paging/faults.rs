@@ -70,20 +70,21 @@ async fn instances_that_share_nothing_but_the_cache_share_pages() {
 #[tokio::test]
 async fn a_page_outlives_the_process_that_read_it() {
     let redis = Server::start(&[]);
+    let folder = Folder::new();
     let start = || {
-        let folder = Folder::new();
         let mut serving = Serving::start(&folder.0, &["--json", "--cache", &redis.url()]);
         let ready = serving.ready();
-        (serving, ready, folder)
+        (serving, ready)
     };
     let call = async |ready: &support::command::Ready, tool: &str, arguments: Value| {
         http::call(ready.url(), ready.key(), tool, arguments).await["structuredContent"].clone()
     };
-    let (mut one, ready, _folder) = start();
+    let (mut one, ready) = start();
     let sql = "SELECT i FROM generate_series(1, 900) AS i ORDER BY i";
     let first = call(&ready, "query", json!({"sql": sql, "max_rows": 300})).await;
     one.signal("KILL");
-    let (_other, ready, _data) = start();
+    drop(one);
+    let (_other, ready) = start();
     let second = call(&ready, "next_page", json!({"cursor": cursor(&first)})).await;
     assert_eq!(numbers(&second), numbered(301, 600));
 }

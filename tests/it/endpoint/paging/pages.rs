@@ -91,7 +91,7 @@ async fn a_page_may_have_another_size_and_format_than_the_first() {
     assert_eq!(objects["rows"], json!([{"n": 11, "word": "row 11"}]));
     let table = page(json!({"format": "table", "max_rows": 2})).await;
     assert_eq!(table["rows"], " n | word\n---+-------\n11 | row 11\n12 | row 12".replace("---+-------", "---+-------"));
-    let few = page(json!({"max_bytes": 256})).await;
+    let few = page(json!({"max_bytes": 256, "max_rows": 50})).await;
     assert_eq!((&few["truncatedBy"], few["rows"].to_string().len() <= 256), (&json!("bytes"), true));
     assert_eq!(numbers(&endpoint.next_page(&cursor(&few)).await)[0], 11 + few["rowCount"].as_u64().unwrap());
     let wide = page(json!({"max_rows": 500})).await;
