@@ -84,6 +84,8 @@ struct Setup {
     stamp_key: Option<String>,
     /// What instances share.
     cache: Arc<Cache>,
+    /// What the instance remembers of databases.
+    memories: mcp::Memories,
 }
 
 impl Default for Setup {
@@ -96,6 +98,7 @@ impl Default for Setup {
             scopes: vec![Scope::McpCall],
             stamp_key: None,
             cache: Arc::new(Cache::memory()),
+            memories: mcp::Memories::default(),
         }
     }
 }
@@ -146,7 +149,7 @@ impl Setup {
             stamp_keys,
             limiter: Limiter::new(Arc::clone(&self.cache)),
             cache: self.cache,
-            memories: mcp::Memories::default(),
+            memories: self.memories,
         };
         Endpoint {
             app: Arc::new(app),

@@ -72,7 +72,7 @@ async fn a_cancel_request_passes_a_pooler() {
         assert_eq!(running, 1);
         // Our line to the pooler stays open, so it is the request that ends the statement.
         assert!(left_running(&db, Duration::from_secs(1)).await.is_empty());
-        assert!(!connection.is_reusable().await);
+        assert!(!connection.is_reusable());
     })
     .await;
 }
@@ -88,7 +88,7 @@ async fn a_deadline_holds_even_if_nothing_comes_back() {
     let error = read_with(&mut connection, "SELECT 1", &[], &plan).await.unwrap_err();
     assert!(matches!(error, ReadError::Deadline { .. }), "{error}");
     assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
-    assert!(!connection.is_reusable().await);
+    assert!(!connection.is_reusable());
     let error = read(&mut connection, "SELECT 1").await.unwrap_err();
     assert!(matches!(error, ReadError::Unusable), "{error}");
 }
@@ -111,7 +111,7 @@ async fn a_line_cut_in_a_result_is_a_lost_connection_and_leaves_nothing_running(
     let plan = ReadPlan { row_limit: usize::MAX, raw_byte_budget: usize::MAX, ..plan() };
     let error = read_with(&mut connection, CROSS_JOIN, &[], &plan).await.unwrap_err();
     assert!(matches!(error, ReadError::Lost { lost: Lost::Amid, .. }), "{error}");
-    assert!(!connection.is_reusable().await);
+    assert!(!connection.is_reusable());
     assert!(left_running(&db, Duration::from_secs(3)).await.is_empty());
 }
 
@@ -138,7 +138,7 @@ async fn a_caller_that_hangs_up_takes_the_statement_along() {
         }
         assert!(left_running(&db, Duration::from_secs(1)).await.is_empty(), "on {major}");
         assert!(began.elapsed() < Duration::from_millis(1300));
-        assert!(!connection.is_reusable().await);
+        assert!(!connection.is_reusable());
     }
 }
 
@@ -232,7 +232,7 @@ async fn a_backend_that_is_shot_tells_why() {
     let plan = plan();
     let (outcome, ()) = tokio::join!(read_with(&mut connection, support::SLOW, &[], &plan), shot);
     assert_eq!(outcome.unwrap_err().code(), "57P01");
-    assert!(!connection.is_reusable().await);
+    assert!(!connection.is_reusable());
 }
 
 #[tokio::test]
@@ -240,7 +240,7 @@ async fn an_idle_connection_that_died_is_not_used_again() {
     let db = support::database(17).await;
     let mut connection = open(&db.url).await;
     let pid = value(&mut connection, "SELECT pg_backend_pid()").await;
-    assert!(connection.is_reusable().await);
+    assert!(connection.is_reusable());
     db.run(&format!("SELECT pg_terminate_backend({pid})")).await;
     // Used at once, before anybody has looked whether it is still there, it says that a second try is harmless.
     let error = read(&mut connection, "SELECT 1").await.unwrap_err();
@@ -250,7 +250,7 @@ async fn an_idle_connection_that_died_is_not_used_again() {
     let pid = value(&mut connection, "SELECT pg_backend_pid()").await;
     db.run(&format!("SELECT pg_terminate_backend({pid})")).await;
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(!connection.is_reusable().await);
+    assert!(!connection.is_reusable());
 }
 
 #[tokio::test]
@@ -303,5 +303,5 @@ async fn a_wait_for_a_lock_ends_before_the_deadline() {
     let plan = ReadPlan { deadline: soon(12), ..plan() };
     let error = read_with(&mut connection, "SELECT * FROM t", &[], &plan).await.unwrap_err();
     assert_eq!(error.code(), "55P03");
-    assert!(connection.is_reusable().await);
+    assert!(connection.is_reusable());
 }

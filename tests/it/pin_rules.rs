@@ -108,7 +108,8 @@ fn every_test_that_a_rule_relies_on_is_there() {
                 fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{rule}: {file}: {error}"));
             let (before, _) =
                 text.split_once(&format!("fn {name}(")).unwrap_or_else(|| panic!("{rule}: no {test}"));
-            let attribute = before.lines().rev().nth(1).unwrap().trim();
+            let attribute =
+                before.lines().rev().map(str::trim).find(|line| !["", "async"].contains(line)).unwrap();
             assert!(["#[test]", "#[tokio::test]"].contains(&attribute), "{rule}: {test} is no test");
         }
     }

@@ -75,6 +75,40 @@ async fn the_demos_pins_are_tested_at_the_start_and_what_editors_make_of_its_flo
     assert!(!list.contains("pq_revenue_by_region"), "what was published stays: {list}");
 }
 
+#[tokio::test]
+async fn flows_of_editors_stay_live_until_another_database_is_asked_for() {
+    let (one, other) = (support::database(18).await, support::database(18).await);
+    let login = one.reader(&["public"]).await;
+    let folder = Folder::new();
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let mut first = Serving::start(&folder.0, &["--json", "--database-url", &login.url]);
+    let ready = first.ready();
+    let bearer = format!("Bearer {}", ready.key().unwrap());
+    let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+    for id in ["local", "mine"] {
+        let node = json!({"id": "db", "actions": ["catalog"]});
+        let draft = json!({"id": id, "kind": "chatflow", "nodes": [node]});
+        let url = format!("{}/flows/{id}", ready.get("api_url"));
+        let over = send("GET", &url, &headers, "").await.json()["draftVersion"].as_i64().unwrap_or_default();
+        let save = json!({"draft": draft, "version": over}).to_string();
+        let saved = send("PUT", &format!("{url}/draft"), &headers, &save).await;
+        assert!(saved.status < 300, "{}", saved.json());
+        assert_eq!(send("POST", &format!("{url}/publish"), &headers, "{}").await.status, 200);
+    }
+    first.signal("INT");
+    one.run(&format!("ALTER ROLE {} PASSWORD 'another'", login.role)).await;
+    let again = one.server.server.url(&login.role, "another", &one.name);
+    for (url, kept) in [(&again, true), (&other.url, false)] {
+        let mut next = Serving::start(&folder.0, &["--json", "--database-url", url]);
+        let ready = next.ready();
+        let tools = post(ready.url(), ready.key(), &list).await.json().to_string();
+        assert_eq!(!tools.contains("\"query\""), kept, "{tools}");
+        let mine = ready.url().replace("/local/db", "/mine/db");
+        assert_eq!(post(&mine, ready.key(), &list).await.status, if kept { 200 } else { 404 });
+        next.signal("INT");
+    }
+}
+
 /// People start it in a terminal, where programs write otherwise than into a file.
 #[test]
 fn a_terminal_is_told_what_a_file_is() {

@@ -72,7 +72,7 @@ fn the_defaults_are_those_that_readme_tells() {
         assert_eq!(parameter["Default"].as_u64(), Some(told), "{name}");
         compared += 1;
     }
-    assert_eq!(compared, 4);
+    assert_eq!(compared, 5);
 }
 
 #[test]

@@ -26,7 +26,7 @@ async fn a_statement_takes_two_flights_on_every_major() {
             read_remembering(&mut connection, &memory, sql, &parameters, &plan()).await.unwrap();
             assert_eq!(connection.flights() - before, 2, "{sql}");
         }
-        assert!(connection.is_reusable().await);
+        assert!(connection.is_reusable());
         connection.close().await;
     })
     .await;
@@ -178,7 +178,7 @@ async fn a_wrong_number_of_parameters_names_both_counts() {
     for (sql, parameters) in [("SELECT $1::int + $2::int", vec![json!(1)]), ("SELECT 1", vec![json!(1)])] {
         let error = read_with(&mut connection, sql, &parameters, &plan()).await.unwrap_err();
         assert!(matches!(error, ReadError::ParameterCount { .. }), "{error}");
-        assert!(connection.is_reusable().await);
+        assert!(connection.is_reusable());
     }
     let error = read_with(&mut connection, "SELECT $1::text", &[json!("a\0b")], &plan()).await.unwrap_err();
     assert!(matches!(error, ReadError::ParameterNul { number: 1 }), "{error}");
@@ -201,7 +201,7 @@ async fn an_error_is_told_with_its_place_in_the_callers_text() {
         ] {
             let error = read(&mut connection, sql).await.unwrap_err();
             assert_eq!((error.code(), error.server().unwrap().position), (code, position), "{sql}");
-            assert!(connection.is_reusable().await, "{sql}");
+            assert!(connection.is_reusable(), "{sql}");
         }
         assert_eq!(value(&mut connection, "SELECT a FROM t").await, "1");
     })
@@ -216,7 +216,7 @@ async fn a_bad_parameter_is_the_callers_error_and_the_connection_lives_on() {
     let error = read_with(&mut connection, "SELECT $1::mood", &[json!("bad")], &plan()).await.unwrap_err();
     assert!(matches!(error, ReadError::Server(_)), "{error}");
     assert_eq!(error.code(), "22P02");
-    assert!(connection.is_reusable().await);
+    assert!(connection.is_reusable());
 }
 
 #[tokio::test]
@@ -251,7 +251,7 @@ async fn reading_stops_at_the_limits_it_is_given() {
         let plan = ReadPlan { row_limit, ..plan() };
         let raw = read_with(&mut connection, series, &[], &plan).await.unwrap();
         assert_eq!((raw.rows.len(), raw.stopped), (rows, stopped), "{row_limit}");
-        assert_eq!(connection.is_reusable().await, stopped.is_none());
+        assert_eq!(connection.is_reusable(), stopped.is_none());
     }
     let mut connection = open(&db.url).await;
     let plan = ReadPlan { raw_byte_budget: 1000, ..plan() };
@@ -286,7 +286,7 @@ async fn the_catalog_answers_several_queries_in_one_flight() {
         let write = [Ask { sql: "CREATE TABLE public.w ()", parameters: vec![] }];
         let error = connection.catalog(&write, None, soon(5)).await.unwrap_err();
         assert_eq!(error.server().unwrap().sqlstate, "25006");
-        assert!(connection.is_reusable().await);
+        assert!(connection.is_reusable());
     })
     .await;
 }

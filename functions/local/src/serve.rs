@@ -71,7 +71,6 @@ pub(crate) async fn serve(arguments: Serve) -> Result<()> {
         control.put_credential(WORKSPACE, &credential).await?;
     }
     data.stamp_key()?;
-    databases::only_live(&control_url, WORKSPACE, plan.flow.id.as_str()).await?;
     let key = if arguments.no_auth { None } else { Some(data.key()?) };
     if let Some(Key { token, .. }) = &key {
         let new = NewKey { name: "local", hash: token.hash(), scopes: &Scope::ALL, flows: None };
@@ -85,7 +84,11 @@ pub(crate) async fn serve(arguments: Serve) -> Result<()> {
     let door = if key.is_some() { Door::Keys } else { Door::Open };
     let flows = editor::app(&secrets, &auditor, door, port);
     let pin_test = editor::tests(&secrets, &auditor, door, port);
-    put_flow(&plan, &data, &control, &pin_test, key.as_ref()).await?;
+    if !goes_on(&plan, &data, &control).await? {
+        databases::only_live(&control_url, WORKSPACE, plan.flow.id.as_str()).await?;
+        begin(&plan, &control, &pin_test, key.as_ref()).await?;
+        data.begin_with(&plan.beginning())?;
+    }
     let (journal, written) = editor::journal(voice, auditor);
     let cache = Arc::new(cache(arguments.cache));
     let mcp = Arc::new(App {
@@ -97,7 +100,7 @@ pub(crate) async fn serve(arguments: Serve) -> Result<()> {
         journal,
         limiter: Limiter::new(Arc::clone(&cache)),
         cache,
-        memories: mcp::Memories::default(),
+        memories: mcp::Memories::keeping(service::Limits::default().idle()),
     });
     ready(&plan, &data, port, key, database_url, control_url)?.tell(voice)?;
 
@@ -110,19 +113,17 @@ pub(crate) async fn serve(arguments: Serve) -> Result<()> {
     stopped.context("the embedded server could not be stopped")?
 }
 
-/// Makes the flow Live, and tests the demo's pins. A flow that an earlier run began with is left as its editors have it.
-async fn put_flow(
-    plan: &Plan,
-    data: &DataFolder,
-    control: &Control,
-    tests: &pin_test::App,
-    key: Option<&Key>,
-) -> Result<()> {
-    let same = data.began_with(&plan.flow.to_json().to_string())?;
-    let live = control.open_flow(WORKSPACE, plan.flow.id.as_str(), Instant::now() + START_TIME).await?;
-    if same && live.is_some() {
-        return Ok(());
+/// Whether an earlier run began as this one would: then its flows are left as their editors have them.
+async fn goes_on(plan: &Plan, data: &DataFolder, control: &Control) -> Result<bool> {
+    if !data.began_with(&plan.beginning()) {
+        return Ok(false);
     }
+    let id = plan.flow.id.as_str();
+    Ok(control.open_flow(WORKSPACE, id, Instant::now() + START_TIME).await?.is_some())
+}
+
+/// Makes the flow Live, and tests the demo's pins.
+async fn begin(plan: &Plan, control: &Control, tests: &pin_test::App, key: Option<&Key>) -> Result<()> {
     control.put_flow(WORKSPACE, &plan.flow, FlowStage::Live).await?;
     if let (Source::Demo, true) = (&plan.source, plan.is_built_in) {
         let tested = pins::tested(tests, key.map(|key| key.text.as_str()), &plan.flow).await?;

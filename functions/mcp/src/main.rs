@@ -18,6 +18,7 @@ async fn main() -> anyhow::Result<()> {
         Some(secret) => Cache::valkey(Arc::clone(&secrets), secret),
         None => Cache::table(&control),
     });
+    let memories = mcp::Memories::keeping(deployment.settings.limits.idle());
     let app = Arc::new(App {
         settings: deployment.settings,
         secrets,
@@ -27,7 +28,7 @@ async fn main() -> anyhow::Result<()> {
         stamp_keys,
         limiter: Limiter::new(Arc::clone(&cache)),
         cache,
-        memories: mcp::Memories::default(),
+        memories,
     });
     let answer = move |request, latest| {
         let app = Arc::clone(&app);

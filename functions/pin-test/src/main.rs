@@ -12,6 +12,7 @@ async fn main() -> anyhow::Result<()> {
     let deployment = Deployment::read(|name| std::env::var(name).ok())?;
     let secrets = Arc::new(SecretStore::aws());
     let queue = deployment.audit_queue_url.map(|url| EventSink::Queue(Queue::new(url)));
+    let memories = pin_test::Memories::keeping(deployment.settings.limits.idle());
     let app = Arc::new(App {
         settings: deployment.settings,
         control: Control::new(Arc::clone(&secrets), deployment.control_secret),
@@ -22,7 +23,7 @@ async fn main() -> anyhow::Result<()> {
         secrets,
         events: queue.unwrap_or(EventSink::Log(Lines::Stdout)),
         log: Lines::Stdout,
-        memories: pin_test::Memories::default(),
+        memories,
     });
     let answer = move |request, latest| {
         let app = Arc::clone(&app);

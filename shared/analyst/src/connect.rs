@@ -1,8 +1,9 @@
 //! From a secret to a connection: read for this call, parsed, opened, and read again where the password no longer fits.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
-use pg::{ConnectError, ConnectOptions, Connection, Target, TokenRequest};
+use pg::{ConnectError, ConnectOptions, Connection, Idle, Place, Target, TokenRequest};
 
 use crate::failure::{Failure, Kind};
 
@@ -35,6 +36,9 @@ pub trait Keeper: Sync {
     /// Reads the secret.
     fn secret(&self, stage: Stage) -> Asked<'_, SecretText>;
 
+    /// What a connection by this version of the secret is for.
+    fn place(&self, version: &str) -> Place;
+
     /// Makes a token for one login.
     fn token(&self, request: TokenRequest) -> Asked<'_, String>;
 }
@@ -43,17 +47,17 @@ pub trait Keeper: Sync {
 pub struct Opened {
     /// The connection.
     pub connection: Connection,
-    /// The version of the secret that opened it.
-    pub version: String,
+    /// The secret that opened it.
+    pub place: Place,
     /// Sentences about the secret and its TLS; none holds a value of it.
     pub warnings: Vec<String>,
 }
 
-/// Opens a connection with a credential. Where the server refuses the password, the secret is read again, first as it is
-/// now, then as a rotation will leave it, and tried once more.
-pub async fn open(keeper: &dyn Keeper, options: ConnectOptions) -> Result<Opened, Failure> {
+/// Opens a connection with a credential, or takes the one that waits for it. Where the server refuses the password, the secret
+/// is read again, first as it is now, then as a rotation will leave it, and tried once more.
+pub async fn open(keeper: &dyn Keeper, idle: &Arc<Idle>, options: ConnectOptions) -> Result<Opened, Failure> {
     let first = keeper.secret(Stage::Current).await?;
-    let refused = match connect(keeper, &first, options).await {
+    let refused = match connect(keeper, &first, idle, options).await {
         Err(Attempt::PasswordRefused(failure)) => failure,
         Err(Attempt::Failed(failure)) => return Err(failure),
         Ok(opened) => return Ok(opened),
@@ -63,7 +67,7 @@ pub async fn open(keeper: &dyn Keeper, options: ConnectOptions) -> Result<Opened
         if again.version == first.version { keeper.secret(Stage::Pending).await.ok() } else { Some(again) };
     match second {
         Some(second) if second.version != first.version => {
-            connect(keeper, &second, options).await.map_err(Attempt::into_failure)
+            connect(keeper, &second, idle, options).await.map_err(Attempt::into_failure)
         }
         _ => Err(refused),
     }
@@ -85,6 +89,7 @@ impl Attempt {
 async fn connect(
     keeper: &dyn Keeper,
     secret: &SecretText,
+    idle: &Arc<Idle>,
     options: ConnectOptions,
 ) -> Result<Opened, Attempt> {
     let target = Target::parse(&secret.text).map_err(|error| {
@@ -98,19 +103,24 @@ async fn connect(
         )
     })?;
     let warnings = target.warnings();
+    let place = keeper.place(&secret.version);
+    if let Some(connection) = idle.take(&place, options.deadline).await {
+        return Ok(Opened { connection, place, warnings });
+    }
     let request = target.token_request();
     let by_token = request.is_some();
     let target = match request {
         Some(request) => target.with_token(keeper.token(request).await.map_err(Attempt::Failed)?),
         None => target,
     };
-    let connection = Connection::open(&target, options).await.map_err(|error| {
+    let mut connection = Connection::open(&target, options).await.map_err(|error| {
         let refused = error.is_login_failure();
         let failure = failed_connect(&error);
         let failure = if refused && by_token { failure.hinting(TOKEN_HINT) } else { failure };
         if refused { Attempt::PasswordRefused(failure) } else { Attempt::Failed(failure) }
     })?;
-    Ok(Opened { connection, version: secret.version.clone(), warnings })
+    idle.lend(&mut connection, place.clone());
+    Ok(Opened { connection, place, warnings })
 }
 
 fn failed_connect(error: &ConnectError) -> Failure {

@@ -1,10 +1,11 @@
 //! What an instance remembers of the databases that it was asked about: one memory a secret, and a new one when the secret
-//! changes.
+//! changes. One connection may wait beside them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
-use pg::{Connection, Consent, Lane, Memory, ReadError, SearchPath};
+use pg::{Connection, Idle, Lane, Memory, Place, ReadError, SearchPath};
 use tokio::time::Instant;
 
 use crate::failure::Failure;
@@ -59,23 +60,27 @@ impl Reached {
     }
 }
 
-/// The memories of an instance.
+/// The memories of an instance, and its idle connection.
 #[derive(Debug, Default)]
-pub struct Memories(Mutex<HashMap<Place, Arc<Database>>>);
-
-/// A secret in one version, and what its credential's owner agreed to.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Place {
-    secret: String,
-    version: String,
-    consent: Consent,
+pub struct Memories {
+    databases: Mutex<HashMap<Place, Arc<Database>>>,
+    idle: Arc<Idle>,
 }
 
 impl Memories {
+    /// Empty ones, beside which one connection may wait so long for the next call.
+    pub fn keeping(most: Duration) -> Self {
+        Self { idle: Arc::new(Idle::new(most)), ..Self::default() }
+    }
+
+    /// The idle connection.
+    pub fn idle(&self) -> &Arc<Idle> {
+        &self.idle
+    }
+
     /// The memory for a secret in this version; an empty one for one that was not seen yet.
-    pub fn of(&self, secret: &str, version: &str, consent: Consent) -> Arc<Database> {
-        let mut memories = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = Place { secret: secret.to_owned(), version: version.to_owned(), consent };
+    pub fn of(&self, place: Place) -> Arc<Database> {
+        let mut memories = self.databases.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(database) = memories.get(&place) {
             return Arc::clone(database);
         }
@@ -84,7 +89,7 @@ impl Memories {
         if memories.len() >= MOST {
             memories.clear();
         }
-        let database = Arc::new(Database { memory: Memory::new(consent), login: OnceLock::new() });
+        let database = Arc::new(Database { memory: Memory::new(place.consent), login: OnceLock::new() });
         memories.insert(place, Arc::clone(&database));
         database
     }
@@ -92,15 +97,21 @@ impl Memories {
 
 #[cfg(test)]
 mod tests {
+    use pg::Consent;
+
     use super::*;
 
     #[test]
     fn a_secret_that_changed_is_another_database() {
         let memories = Memories::default();
-        let first = memories.of("sales", "1", Consent::default());
-        assert!(Arc::ptr_eq(&first, &memories.of("sales", "1", Consent::default())));
-        let second = memories.of("sales", "2", Consent::default());
+        let of = |version: &str| {
+            let consent = Consent::default();
+            memories.of(Place { secret: "sales".to_owned(), version: version.to_owned(), consent })
+        };
+        let first = of("1");
+        assert!(Arc::ptr_eq(&first, &of("1")));
+        let second = of("2");
         assert!(!Arc::ptr_eq(&first, &second));
-        assert!(!Arc::ptr_eq(&first, &memories.of("sales", "1", Consent::default())));
+        assert!(!Arc::ptr_eq(&first, &of("1")));
     }
 }

@@ -78,12 +78,11 @@ impl Idle {
         let Waiting { mut connection, home, since } = self.of_secret(place)?;
         let fit = home.place == *place && since.elapsed() < self.most && home.opened.elapsed() < MOST_AGE;
         let share = deadline.saturating_duration_since(Instant::now()) / 2;
-        let answers = async {
-            connection.is_reusable()
-                && (since.elapsed() < TRUSTED
-                    || matches!(timeout(share.min(PATIENCE), connection.answers()).await, Ok(true)))
-        };
-        if fit && answers.await {
+        if fit
+            && connection.is_reusable()
+            && (since.elapsed() < TRUSTED
+                || matches!(timeout(share.min(PATIENCE), connection.answers()).await, Ok(true)))
+        {
             connection.set_home(home);
             return Some(connection);
         }

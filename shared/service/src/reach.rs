@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use analyst::connect::{self, Asked, Keeper, SecretText, Stage};
 use analyst::{Database, Failure, Kind, Memories, Reached};
-use pg::{Agreed, ConnectOptions, Connection, Consent, TokenRequest};
+use pg::{Agreed, ConnectOptions, Connection, Consent, Place, TokenRequest};
 use state::{Agreement, CredentialSecret, SecretStage, SecretStore};
 use tokio::time::Instant;
 
@@ -25,7 +25,7 @@ pub struct Way<'a> {
 /// A credential, kept where secrets are.
 struct Credential<'a> {
     secrets: &'a SecretStore,
-    secret_id: &'a str,
+    secret: &'a CredentialSecret,
 }
 
 /// A database that was reached.
@@ -39,13 +39,13 @@ pub struct Opened {
 }
 
 impl Way<'_> {
-    /// Opens a connection with a secret that is read for this call.
+    /// Opens a connection with a secret that is read for this call, or takes the one that waits for it.
     pub async fn open(&self, secret: &CredentialSecret, deadline: Instant) -> Result<Opened, Failure> {
         let connect_timeout = Duration::from_secs(u64::from(self.limits.connect_timeout_seconds));
         let options = ConnectOptions { connect_timeout, deadline };
-        let credential = Credential { secrets: self.secrets, secret_id: &secret.secret_id };
-        let opened = connect::open(&credential, options).await?;
-        let database = self.memories.of(&secret.secret_id, &opened.version, consent(secret));
+        let credential = Credential { secrets: self.secrets, secret };
+        let opened = connect::open(&credential, self.memories.idle(), options).await?;
+        let database = self.memories.of(opened.place);
         Ok(Opened { connection: opened.connection, database, warnings: opened.warnings })
     }
 }
@@ -57,11 +57,19 @@ impl Keeper for Credential<'_> {
                 Stage::Current => SecretStage::Current,
                 Stage::Pending => SecretStage::Pending,
             };
-            let secret = self.secrets.read(self.secret_id, stage).await.map_err(|error| {
+            let secret = self.secrets.read(&self.secret.secret_id, stage).await.map_err(|error| {
                 Failure::new(Kind::Plumbing, error.code(), error.to_string()).hinting(error.hint())
             })?;
             Ok(SecretText { text: secret.text.to_string(), version: secret.version })
         })
+    }
+
+    fn place(&self, version: &str) -> Place {
+        Place {
+            secret: self.secret.secret_id.clone(),
+            version: version.to_owned(),
+            consent: consent(self.secret),
+        }
     }
 
     fn token(&self, request: TokenRequest) -> Asked<'_, String> {

@@ -65,6 +65,11 @@ impl<Get: Fn(&str) -> Option<String>> Reader<Get> {
         number
     }
 
+    /// The same, or 0 for nothing at all.
+    pub fn whole_or_none(&mut self, name: &str, most: u64) -> Option<u32> {
+        if self.text(name).as_deref() == Some("0") { Some(0) } else { self.whole(name, most) }
+    }
+
     /// Exactly `1` or `true` is on; everything else is off.
     pub fn switch(&self, name: &str) -> bool {
         matches!((self.get)(name).as_deref(), Some("1" | "true"))
@@ -110,6 +115,9 @@ impl<Get: Fn(&str) -> Option<String>> Reader<Get> {
             timeout_seconds: self
                 .whole("PINGUARD_TIMEOUT_SECONDS", Limits::MOST_SECONDS)
                 .unwrap_or(limits.timeout_seconds),
+            idle_seconds: self
+                .whole_or_none("PINGUARD_IDLE_SECONDS", Limits::MOST_SECONDS)
+                .unwrap_or(limits.idle_seconds),
             ..limits
         }
     }

@@ -26,6 +26,8 @@ pub(crate) enum Fault {
     Delay(Duration),
     /// Nothing is forwarded any more, in either direction, and nobody is told.
     Silence,
+    /// Every line that is open is cut.
+    Cut,
     /// The line is cut after this many bytes of the server, counted on each connection.
     CutAfterBytes(usize),
     /// The line is cut ahead of the first message of this type, such as `b'D'` for a row.
@@ -88,12 +90,13 @@ async fn accept(
         server.set_nodelay(true).unwrap();
         let (from_client, to_client) = client.into_split();
         let (from_server, to_server) = server.into_split();
-        let (forth, back) = (Arc::clone(&fault), Arc::clone(&fault));
+        let (forth, back, both) = (Arc::clone(&fault), Arc::clone(&fault), Arc::clone(&fault));
         tokio::spawn(async move {
             // Either direction's end is the end of the connection.
             tokio::select! {
                 () = forward(from_client, to_server, forth) => {}
                 () = answer(from_server, to_client, back) => {}
+                () = cut(both) => {}
             }
         });
     }
@@ -111,6 +114,13 @@ async fn pause(fault: &Mutex<Fault>) -> Fault {
             }
             _ => return now,
         }
+    }
+}
+
+/// Ends when the line is to be cut.
+async fn cut(fault: Arc<Mutex<Fault>>) {
+    while *fault.lock().unwrap() != Fault::Cut {
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
@@ -136,7 +146,7 @@ async fn answer(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, fault: Arc<Mute
             Fault::CutAtMessage(kind) => {
                 starts.iter().find(|&&(_, found)| found == kind).map_or(length, |&(at, _)| at)
             }
-            Fault::None | Fault::Delay(_) | Fault::Silence => length,
+            Fault::None | Fault::Delay(_) | Fault::Silence | Fault::Cut => length,
         };
         if to.write_all(&piece[..end]).await.is_err() || end < length {
             return;

@@ -157,7 +157,7 @@ impl<'a> Judge<'a> {
         };
         let question = Question { candidate: &candidate, rules: &rules, parameters: &[], plan: &plan };
         let judged = pg::judge(&mut connection, &memory, question).await;
-        if connection.is_reusable().await {
+        if connection.is_reusable() {
             self.open.insert(&record.database, (connection, memory));
         }
         match judged {

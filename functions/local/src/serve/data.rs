@@ -122,14 +122,19 @@ impl DataFolder {
         Ok(path)
     }
 
-    /// Whether this document is the one that an earlier run began with; from now on it is.
-    pub(crate) fn began_with(&self, document: &str) -> Result<bool> {
-        let path = self.0.join("flow.json");
-        if fs::read_to_string(&path).is_ok_and(|earlier| earlier == document) {
-            return Ok(true);
-        }
-        fs::write(&path, document).with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(false)
+    /// Whether an earlier run began with this.
+    pub(crate) fn began_with(&self, beginning: &str) -> bool {
+        fs::read_to_string(self.beginning()).is_ok_and(|earlier| earlier == beginning)
+    }
+
+    /// From now on an earlier run did.
+    pub(crate) fn begin_with(&self, beginning: &str) -> Result<()> {
+        let path = self.beginning();
+        fs::write(&path, beginning).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    fn beginning(&self) -> PathBuf {
+        self.0.join("beginning.json")
     }
 }
 

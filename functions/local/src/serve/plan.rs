@@ -4,6 +4,7 @@ use std::{fs, path::Path, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
 use pg::{ConnectOptions, Connection, Target};
+use serde_json::{Value, json};
 use state::{CredentialId, Flow};
 use tokio::time::Instant;
 
@@ -81,6 +82,18 @@ impl Plan {
             None => source.title(),
         };
         Ok(Self { source, flow, is_built_in: arguments.flow.is_none(), title })
+    }
+
+    /// What is served as the command line has it. Another password is no other beginning, another database is.
+    pub(crate) fn beginning(&self) -> String {
+        let database = match &self.source {
+            Source::Demo => Value::Null,
+            Source::Own { target, .. } => {
+                let (host, port) = (target.host().to_string(), target.port());
+                json!({"host": host, "port": port, "name": target.database(), "user": target.user()})
+            }
+        };
+        json!({"database": database, "flow": self.flow.to_json()}).to_string()
     }
 
     /// The names of the pins of the document.

@@ -45,7 +45,7 @@ pub(super) async fn of(
             }
             // The guard's no, or the server's, is about this column.
             Ok(None) | Err(ReadError::Server(_)) => {}
-            Err(ReadError::Deadline { .. }) if reached.connection.is_reusable().await => {}
+            Err(ReadError::Deadline { .. }) if reached.connection.is_reusable() => {}
             Err(_) => break,
         }
     }

@@ -35,9 +35,14 @@ impl Stream {
         server_end_point(tls.get_ref().1.peer_certificates()?.first()?)
     }
 
-    /// Whether the peer has neither gone nor said anything unasked: a server speaks up between two
-    /// statements only to take its leave. The system is asked, since the runtime may not have heard of it yet.
+    /// Whether the peer has neither gone nor said anything unasked: a server speaks up between two statements only to
+    /// take its leave. The system is asked, since the runtime may not have heard of it yet.
     pub(crate) fn is_quiet(&self) -> bool {
+        if let Self::Tls(tls) = self
+            && !tls.get_ref().1.wants_read()
+        {
+            return false;
+        }
         let socket = self.tcp().as_fd().try_clone_to_owned().map(std::net::TcpStream::from);
         let peeked = socket.and_then(|socket| socket.peek(&mut [0]));
         matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
