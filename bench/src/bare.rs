@@ -74,7 +74,7 @@ impl Bare {
 
 fn run(sql: &str, parameters: &[Option<&str>], bytes: &mut bytes::BytesMut) {
     frontend::parse("", sql, [], bytes).unwrap();
-    let write = |parameter: &Option<&str>, bytes: &mut bytes::BytesMut| {
+    let write = |parameter: Option<&str>, bytes: &mut bytes::BytesMut| {
         Ok(match parameter {
             None => IsNull::Yes,
             Some(text) => {
@@ -83,6 +83,6 @@ fn run(sql: &str, parameters: &[Option<&str>], bytes: &mut bytes::BytesMut) {
             }
         })
     };
-    frontend::bind("", "", [], parameters, write, [], bytes).map_err(|_| ()).unwrap();
+    frontend::bind("", "", [], parameters.iter().copied(), write, [], bytes).map_err(|_| ()).unwrap();
     frontend::execute("", 0, bytes).unwrap();
 }

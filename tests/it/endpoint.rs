@@ -40,8 +40,8 @@ use hyper::body::Bytes;
 use mcp::{App, Callers, Settings};
 use serde_json::{Value, json};
 use state::{
-    ApiKey, Cache, CallRecord, Control, Credential, CredentialId, Flow, FlowStage, Journal, Limiter, NewKey, Scope,
-    SecretStore, StampKeys,
+    ApiKey, Cache, CallRecord, Control, Credential, CredentialId, Flow, FlowStage, Journal, Limiter, NewKey,
+    Scope, SecretStore, StampKeys,
 };
 use tokio::{
     sync::{

@@ -15,7 +15,7 @@ use crate::support::{
 };
 
 /// The worked example as a repository keeps it.
-const SHOP: &str = r#"
+const SHOP: &str = r"
 id: shop
 name: Shop
 kind: chatflow
@@ -55,7 +55,7 @@ nodes:
           - {name: month, type: date}
           - {name: n, type: int8, max: 20}
         samples: {month: 2026-01-01, n: 2}
-"#;
+";
 
 /// What a command did: exit code, standard output, standard error.
 type Done = (i32, String, String);

@@ -35,7 +35,8 @@ impl Work<'_> {
                 Limit::AtOnce(_) => "too_many_at_once",
             };
             let seconds = over.wait.as_secs();
-            Failure::new(Kind::Refusal, code, over.to_string()).hinting(format!("wait {seconds} seconds, then call again"))
+            Failure::new(Kind::Refusal, code, over.to_string())
+                .hinting(format!("wait {seconds} seconds, then call again"))
         })
     }
 

@@ -19,8 +19,11 @@ pub(crate) fn text(served: &Served) -> String {
     let databases = if served.single().is_some() { "database" } else { "databases" };
     let mut sentences =
         vec![format!("Read-only access to the PostgreSQL {databases} {}.", labels.join("; "))];
-    let tools: Vec<String> =
-        nodes.iter().flat_map(|node| served.built_in(node, Pins::any(&node.pins))).map(|offer| offer.name.into_owned()).collect();
+    let tools: Vec<String> = nodes
+        .iter()
+        .flat_map(|node| served.built_in(node, Pins::any(&node.pins)))
+        .map(|offer| offer.name.into_owned())
+        .collect();
     if !tools.is_empty() {
         sentences.push(format!("Tools: {}.", tools.join(", ")));
     }

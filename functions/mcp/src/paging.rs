@@ -12,6 +12,8 @@ use std::time::{Duration, Instant as Clock, SystemTime};
 use analyst::pages::{Ahead, Leaf};
 use analyst::query::{Answer, Ask};
 use analyst::{Failure, Kind, pinned, query};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pins::{Compiled, Pin};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -67,7 +69,9 @@ impl Work<'_> {
 
     async fn keep_from(&self, answer: &mut Answer, statement: Statement, shape: Shape, begin: Begin) {
         let Some(kept) = answer.kept.take() else { return };
-        let Some((index, mut parts)) = kept.pack() else { return cannot_be_kept(answer, "a row is too large") };
+        let Some((index, mut parts)) = kept.pack() else {
+            return cannot_be_kept(answer, "a row is too large");
+        };
         let Begin { result, born, first, page } = begin;
         let numbered = answer.truncated_by == Some("rows") && first.is_multiple_of(shape.rows);
         let record = Record {
@@ -118,9 +122,11 @@ impl Work<'_> {
         };
         let place = Place { from, to: from, page: found.record.page_at(from, cursor) };
         let mut lowered = Vec::new();
-        let most_rows = pin.as_ref().and_then(|pin| pin.pin.row_cap()).map_or(u32::MAX, std::num::NonZeroU32::get);
+        let most_rows =
+            pin.as_ref().and_then(|pin| pin.pin.row_cap()).map_or(u32::MAX, std::num::NonZeroU32::get);
         let shape = turn.wishes.shape(&self.scope, found.record.shape, most_rows, &mut lowered);
-        let mut answer = self.page(found, place, shape, turn.wishes.seconds(&self.scope, &mut lowered)).await?;
+        let mut answer =
+            self.page(found, place, shape, turn.wishes.seconds(&self.scope, &mut lowered)).await?;
         answer.notes.extend(lowered);
         answer.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.report(|report| {
@@ -152,8 +158,14 @@ impl Work<'_> {
         }
     }
 
-    async fn cut(&self, result: [u8; 16], record: &Record, place: Place, shape: Shape) -> Result<Answer, Failure> {
-        let ask = record.ask(shape, self.scope.ceilings.value_chars);
+    async fn cut(
+        &self,
+        result: [u8; 16],
+        record: &Record,
+        place: Place,
+        shape: Shape,
+    ) -> Result<Answer, Failure> {
+        let ask = Record::ask(shape, self.scope.ceilings.value_chars);
         let from = place.from - record.first;
         let mut leaf = Leaf::new(&record.index, from, ask);
         loop {
@@ -249,8 +261,7 @@ impl Work<'_> {
             "pins": self.app.stamp_keys.is_some(),
             "claims": self.scope.claims.as_ref().map(pg::Claims::json),
         });
-        let hash = Sha256::digest(all.to_string());
-        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+        URL_SAFE_NO_PAD.encode(Sha256::digest(all.to_string()))
     }
 
     /// The pin of a result, as it stands now; its arguments must still bind to the same values.

@@ -64,7 +64,11 @@ impl Served {
     }
 
     /// The built-in tools of a node. Beside other nodes they carry its id.
-    pub(crate) fn built_in<'a>(&self, node: &'a Node, pins: Pins) -> impl Iterator<Item = Offer<'a>> + use<'a> {
+    pub(crate) fn built_in<'a>(
+        &self,
+        node: &'a Node,
+        pins: Pins,
+    ) -> impl Iterator<Item = Offer<'a>> + use<'a> {
         let suffix = match self.which {
             Which::One(_) => None,
             Which::All => Some(node.id.as_str().replace('-', "_")),

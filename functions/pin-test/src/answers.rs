@@ -64,17 +64,13 @@ pub(crate) fn problems_of(within: &str, problems: &[impl Told]) -> Vec<Value> {
 
 /// A test that passed.
 pub(crate) fn passed(pin: &Pin, tested: &Tested, stamp: &Stamp) -> Result<Answer, Refusal> {
-    let mut body = match serde_json::to_value(&tested.answer) {
-        Ok(Value::Object(fields)) => fields,
-        Ok(_) | Err(_) => {
-            let message = "the answer could not be written";
-            return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message));
-        }
+    let Ok(Value::Object(mut body)) = serde_json::to_value(&tested.answer) else {
+        let message = "the answer could not be written";
+        return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message));
     };
     let stamp = stamp.to_json();
-    for key in ["testedColumns", "testedBy", "testedAt"] {
-        body.insert(key.to_owned(), stamp[key].clone());
-    }
+    let shown = ["testedColumns", "testedBy", "testedAt"];
+    body.extend(shown.iter().filter_map(|key| Some(((*key).to_owned(), stamp.get(key)?.clone()))));
     body.insert("stamp".to_owned(), stamp);
     body.insert("suggestedTypes".to_owned(), json!({}));
     if pin.compile().is_ok_and(|compiled| compiled.possibly_truncated(tested.answer.row_count as u64)) {

@@ -58,10 +58,11 @@ pub(crate) async fn run(
     let (node, pin) = canvas::node(document, &id, canvas, &pin)?.ok_or_else(no_node)?;
     let key = keys.key(latest).await.map_err(|error| {
         tracing::error!(%error, code = error.code(), "there is no stamp key");
-        failure(Failure::new(analyst::Kind::Plumbing, error.code(), error.to_string()).hinting(error.hint()))
+        let failure = Failure::new(analyst::Kind::Plumbing, error.code(), error.to_string());
+        answers::failure_of(&failure.hinting(error.hint()))
     })?;
     let secret = secret(app, caller, &node, latest).await?;
-    let scope = scope(app, caller, &node).map_err(failure)?;
+    let scope = scope(app, caller, &node).map_err(|failure| answers::failure_of(&failure))?;
     let deadline = latest.min(Instant::now() + Duration::from_secs(u64::from(scope.ceilings.seconds)));
     let way = Way { secrets: &app.secrets, memories: &app.memories, limits: &app.settings.limits };
     let open = async || way.open(&secret, deadline).await.map(Into::into);
@@ -108,17 +109,13 @@ async fn secret(
     {
         secrets.insert(id.clone(), secret);
     }
-    service::secret(&app.settings.limits, &secrets, node).map_err(failure)
+    service::secret(&app.settings.limits, &secrets, node).map_err(|failure| answers::failure_of(&failure))
 }
 
 /// What the node lets its callers see, with what the tester's own token says.
 fn scope(app: &App, caller: &Caller, node: &Node) -> Result<Scope, Failure> {
     let claims = claims::of(&node.caller_claims, caller.claims.as_deref())?;
     Ok(Scope { claims, ..service::scope(&app.settings.limits, node) })
-}
-
-fn failure(failure: Failure) -> Refusal {
-    answers::failure_of(&failure)
 }
 
 /// In UTC, as RFC 3339, in whole seconds.

@@ -218,7 +218,7 @@ fn answer(raw: Raw, ask: &Ask<'_>, bounds: Bounds, scope: &Scope, shape: Shape, 
     let page = raw.page.unwrap_or_else(|| PageBuilder::new(&columns, page_limits(ask, scope)).finish());
     let truncated = raw.stopped.is_some() || page.row_count < raw.rows.len();
     let truncated_by =
-        truncated.then(|| if page.row_count < bounds.page as usize { "bytes" } else { "rows" });
+        truncated.then_some(if page.row_count < bounds.page as usize { "bytes" } else { "rows" });
     let ends_here = truncated_by == Some("rows") && bounds.last == Last::Page;
     let mut notes = page.notes;
     notes.extend(

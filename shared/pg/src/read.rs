@@ -295,7 +295,7 @@ impl Reading<'_> {
         match self.second_flight(second).await? {
             running::Outcome::Ran(mut raw) => {
                 raw.notices.splice(..0, described.remarks);
-                let ran = Ran { raw, relations: admitted.relations, lane: Some(lane) };
+                let ran = Ran { raw: *raw, relations: admitted.relations, lane: Some(lane) };
                 Ok(Attempt::done(End::Ran(ran)))
             }
             running::Outcome::Stale => Ok(self.changed(gate.as_ref(), &admitted.relied_on)),

@@ -81,12 +81,14 @@ impl Refusal {
     }
 
     /// A field beside the error's own.
+    #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.more.insert(key.to_owned(), value.into());
         self
     }
 
     /// With the challenge of this deployment in place of the one for keys.
+    #[must_use]
     pub fn challenging(self, challenge: &str) -> Self {
         match HeaderValue::from_str(challenge) {
             Ok(challenge) => self.header(WWW_AUTHENTICATE, challenge),

@@ -1,6 +1,7 @@
 //! A node of a flow as the use cases need it: what it may read, within which limits, with which secret.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::BuildHasher;
 
 use analyst::{Ceilings, CostLimits, Failure, Kind, ObjectName, Scope};
 use pg::SearchPath;
@@ -44,18 +45,16 @@ fn cost(limits: &state::Limits) -> Option<CostLimits> {
 
 /// The secret of a node: its credential's, else the default one. `secrets` are those of the workspace's credentials that
 /// its flow names.
-pub fn secret(
+pub fn secret<S: BuildHasher>(
     limits: &Limits,
-    secrets: &HashMap<CredentialId, CredentialSecret>,
+    secrets: &HashMap<CredentialId, CredentialSecret, S>,
     node: &Node,
 ) -> Result<CredentialSecret, Failure> {
-    let found = match &node.credential {
-        Some(credential) => secrets.get(credential).cloned(),
-        None => {
-            let default = limits.default_secret.clone();
-            default.map(|secret_id| CredentialSecret { secret_id, agreed: BTreeSet::new() })
-        }
+    let default = || {
+        let secret_id = limits.default_secret.clone()?;
+        Some(CredentialSecret { secret_id, agreed: BTreeSet::new() })
     };
+    let found = node.credential.as_ref().map_or_else(default, |id| secrets.get(id).cloned());
     found.ok_or_else(|| {
         let message = match &node.credential {
             Some(credential) => {

@@ -26,8 +26,8 @@ pub use control::{
     StoredFlow, UnknownAgreement, Versions,
 };
 pub use flow::{
-    Actions, ClaimName, CredentialId, Flow, FlowId, FlowKind, FlowProblems, FunctionName, Limits, NameError, Node,
-    NodeId, Problem, QualifiedName, RelationName, RowFormat, quote_identifier,
+    Actions, ClaimName, CredentialId, Flow, FlowId, FlowKind, FlowProblems, FunctionName, Limits, NameError,
+    Node, NodeId, Problem, QualifiedName, RelationName, RowFormat, quote_identifier,
 };
 pub use keys::{ApiKey, HeaderError, KeyHash, KeyToken, Scope, UnknownScope};
 pub use limits::{CallLimits, Counted, CountedCall, Entry, Limit, Limiter, Over};

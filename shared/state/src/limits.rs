@@ -98,11 +98,7 @@ impl Limiter {
     }
 
     /// Counts a call, in one round trip, and lets it in if there is a place. A call that is not let in does not count.
-    pub async fn enter(
-        &self,
-        call: &CountedCall<'_>,
-        limits: CallLimits,
-    ) -> Result<Entry, Over> {
+    pub async fn enter(&self, call: &CountedCall<'_>, limits: CallLimits) -> Result<Entry, Over> {
         if limits == (CallLimits { per_minute: None, at_once: None }) {
             return Ok(Entry { seat: None, counted: Counted::Not });
         }
@@ -196,7 +192,11 @@ mod tests {
         assert!(limiter.enter(&call(Some("ann"), "1"), two).await.is_ok());
         assert!(limiter.enter(&call(Some("ann"), "2"), two).await.is_ok());
         let over = limiter.enter(&call(Some("ann"), "3"), two).await.unwrap_err();
-        assert_eq!((over.limit, over.wait), (Limit::PerMinute(2), MINUTE), "whole seconds, and never too few");
+        assert_eq!(
+            (over.limit, over.wait),
+            (Limit::PerMinute(2), MINUTE),
+            "whole seconds, and never too few"
+        );
         assert_eq!(
             over.to_string(),
             "a caller may call this node 2 times a minute, and has; the next call may come in 60 s"
@@ -216,7 +216,8 @@ mod tests {
         let over = limiter.enter(&call(Some("ann"), "2"), one).await.unwrap_err();
         assert_eq!((over.limit, over.wait.as_secs()), (Limit::AtOnce(1), 20));
         limiter.leave(entry).await;
-        let killed = CountedCall { end: Instant::now() + Duration::from_millis(200), ..call(Some("ann"), "3") };
+        let killed =
+            CountedCall { end: Instant::now() + Duration::from_millis(200), ..call(Some("ann"), "3") };
         let _killed = limiter.enter(&killed, one).await.unwrap();
         assert!(limiter.enter(&call(Some("ann"), "4"), one).await.is_err());
         tokio::time::sleep(Duration::from_millis(250)).await;

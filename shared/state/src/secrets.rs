@@ -30,7 +30,7 @@ pub enum SecretStore {
     Given(HashMap<String, SecretText>),
     /// AWS Secrets Manager.
     #[cfg(feature = "aws")]
-    Aws(AwsSecrets),
+    Aws(Box<AwsSecrets>),
 }
 
 /// Which of a secret's values is meant.
@@ -127,7 +127,7 @@ impl SecretStore {
     /// Nothing is asked for before the first read.
     #[cfg(feature = "aws")]
     pub fn aws() -> Self {
-        Self::Aws(AwsSecrets::default())
+        Self::Aws(Box::default())
     }
 
     /// One value that whoever started the process gave.

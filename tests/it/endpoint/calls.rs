@@ -9,7 +9,7 @@ use super::{Endpoint, Setup, assert_failure};
 use crate::cache::redis::Server;
 use crate::support;
 
-fn limited(limits: Value) -> Setup {
+fn limited(limits: &Value) -> Setup {
     Setup::node(json!({"rowCap": 10, "limits": limits}))
 }
 
@@ -21,7 +21,7 @@ fn seconds(failure: &Value) -> u64 {
 #[tokio::test]
 async fn statements_pins_and_pages_count_and_other_tools_do_not() {
     let db = support::database(18).await;
-    let endpoint = limited(json!({"callsPerMinute": 4})).start(&db, &db.url).await;
+    let endpoint = limited(&json!({"callsPerMinute": 4})).start(&db, &db.url).await;
     let first = endpoint.query("SELECT generate_series(1, 30)").await;
     endpoint.good("next_page", json!({"cursor": first["cursor"]})).await;
     endpoint.refuses("DROP TABLE t").await;
@@ -45,14 +45,18 @@ async fn statements_pins_and_pages_count_and_other_tools_do_not() {
 #[tokio::test]
 async fn each_caller_and_each_node_has_a_minute_of_its_own() {
     let db = support::database(18).await;
-    let beside = vec![json!({"id": "other", "credential": "cred-1", "actions": ["query"], "limits": {"callsPerMinute": 1}})];
-    let endpoint = Setup { beside, ..limited(json!({"callsPerMinute": 1})) }.start(&db, &db.url).await;
+    let beside = vec![
+        json!({"id": "other", "credential": "cred-1", "actions": ["query"], "limits": {"callsPerMinute": 1}}),
+    ];
+    let endpoint = Setup { beside, ..limited(&json!({"callsPerMinute": 1})) }.start(&db, &db.url).await;
     endpoint.query("SELECT 1").await;
     assert_eq!(endpoint.refuses("SELECT 1").await["code"], "too_many_calls");
     let call = json!({"name": "query", "arguments": {"sql": "SELECT 1"}});
     let other = endpoint.ask_at("/mcp/shop/other", "tools/call", call.clone()).await;
     assert_eq!(other["result"]["isError"], false, "{other}");
-    let other = endpoint.ask_at("/mcp/shop", "tools/call", json!({"name": "query_other", "arguments": {"sql": "SELECT 1"}})).await;
+    let other = endpoint
+        .ask_at("/mcp/shop", "tools/call", json!({"name": "query_other", "arguments": {"sql": "SELECT 1"}}))
+        .await;
     assert_eq!(other["result"]["structuredContent"]["code"], "too_many_calls", "by whatever URL");
 }
 
@@ -63,7 +67,9 @@ async fn instances_count_together() {
     let instance = async || {
         let store = Arc::new(SecretStore::given("cache", &redis.url()));
         let cache = Arc::new(Cache::valkey(store, "cache".to_owned()));
-        Setup { cache, ..limited(json!({"callsPerMinute": 5, "concurrentCalls": 50})) }.start(&db, &db.url).await
+        Setup { cache, ..limited(&json!({"callsPerMinute": 5, "concurrentCalls": 50})) }
+            .start(&db, &db.url)
+            .await
     };
     let instances = [instance().await, instance().await, instance().await];
     let call = |number: usize| instances[number].call("query", json!({"sql": "SELECT 1"}));
@@ -78,7 +84,7 @@ async fn instances_count_together() {
 #[tokio::test]
 async fn calls_at_one_time_are_bounded_and_give_their_place_back_however_they_end() {
     let db = support::database(18).await;
-    let endpoint = limited(json!({"concurrentCalls": 2, "timeoutSeconds": 3})).start(&db, &db.url).await;
+    let endpoint = limited(&json!({"concurrentCalls": 2, "timeoutSeconds": 3})).start(&db, &db.url).await;
     let slow = || endpoint.call("query", json!({"sql": support::SLOW, "timeout_seconds": 2}));
     let third = async {
         tokio::time::sleep(Duration::from_millis(700)).await;
@@ -99,7 +105,7 @@ async fn calls_at_one_time_are_bounded_and_give_their_place_back_however_they_en
 #[tokio::test]
 async fn a_killed_call_frees_its_place_when_its_time_is_over() {
     let db = support::database(18).await;
-    let endpoint = limited(json!({"concurrentCalls": 1, "timeoutSeconds": 1})).start(&db, &db.url).await;
+    let endpoint = limited(&json!({"concurrentCalls": 1, "timeoutSeconds": 1})).start(&db, &db.url).await;
     let killed = tokio::time::timeout(
         Duration::from_millis(400),
         endpoint.call("query", json!({"sql": support::SLOW})),
@@ -116,7 +122,9 @@ async fn with_the_cache_away_each_instance_counts_for_itself_and_says_so() {
     let db = support::database(18).await;
     let store = Arc::new(SecretStore::given("cache", "redis://127.0.0.1:1"));
     let cache = Arc::new(Cache::valkey(store, "cache".to_owned()));
-    let endpoint = Setup { cache, ..limited(json!({"callsPerMinute": 2, "concurrentCalls": 1})) }.start(&db, &db.url).await;
+    let endpoint = Setup { cache, ..limited(&json!({"callsPerMinute": 2, "concurrentCalls": 1})) }
+        .start(&db, &db.url)
+        .await;
     for _ in 0..2 {
         endpoint.query("SELECT 1").await;
     }

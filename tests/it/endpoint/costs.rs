@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::{Setup, assert_failure};
 use crate::support::{self, TestDb};
 
-const BIG: &str = "CREATE TABLE big AS SELECT i AS n, i % 10 AS k FROM generate_series(1, 50000) AS i; ANALYZE big;
+const BIG: &str =
+    "CREATE TABLE big AS SELECT i AS n, i % 10 AS k FROM generate_series(1, 50000) AS i; ANALYZE big;
     CREATE VIEW seen AS SELECT k, count(*) AS many FROM big GROUP BY k";
 
 async fn costly(db: &TestDb, limits: Value, relations: Value) -> super::Endpoint {
@@ -18,7 +19,12 @@ async fn a_statement_of_too_many_expected_rows_does_not_run() {
         let db = server.database().await;
         db.run(BIG).await;
         let endpoint = costly(&db, json!({"maxEstimatedRows": 10_000}), json!([])).await;
-        for sql in ["SELECT n FROM big", "TABLE big", "EXPLAIN ANALYZE SELECT n FROM big", "SELECT n FROM big WHERE n > $1"] {
+        for sql in [
+            "SELECT n FROM big",
+            "TABLE big",
+            "EXPLAIN ANALYZE SELECT n FROM big",
+            "SELECT n FROM big WHERE n > $1",
+        ] {
             let params = if sql.contains("$1") { json!(["3"]) } else { json!([]) };
             let failure = endpoint.bad("query", json!({"sql": sql, "params": params})).await;
             assert_failure(&failure, "plan_too_costly", "expected", "LIMIT");
@@ -26,7 +32,12 @@ async fn a_statement_of_too_many_expected_rows_does_not_run() {
             assert!(message.contains("over this node's limit of 10000"), "{message}");
             assert!(failure["plan"].as_str().unwrap().contains("Seq Scan"), "{failure}");
         }
-        for sql in ["SELECT n FROM big LIMIT 7", "SELECT count(*) FROM big", "SELECT n FROM big WHERE n = 3", "SHOW timezone"] {
+        for sql in [
+            "SELECT n FROM big LIMIT 7",
+            "SELECT count(*) FROM big",
+            "SELECT n FROM big WHERE n = 3",
+            "SHOW timezone",
+        ] {
             endpoint.query(sql).await;
         }
         endpoint.query("EXPLAIN SELECT n FROM big").await;
@@ -81,9 +92,11 @@ async fn every_lane_asks_for_the_plan() {
     db.run(&format!("GRANT TEMPORARY ON DATABASE {} TO {}", db.name, login.role)).await;
     let node = json!({"limits": {"maxEstimatedRows": 100}});
     let endpoint = Setup::node(node).start(&db, &login.url).await;
-    let failure = endpoint.bad("query", json!({"sql": "SELECT n FROM big WHERE n > $1", "params": [1]})).await;
+    let failure =
+        endpoint.bad("query", json!({"sql": "SELECT n FROM big WHERE n > $1", "params": [1]})).await;
     assert_eq!(failure["code"], "plan_too_costly", "{failure}");
-    let answer = endpoint.good("query", json!({"sql": "SELECT n FROM big WHERE n = $1", "params": [1]})).await;
+    let answer =
+        endpoint.good("query", json!({"sql": "SELECT n FROM big WHERE n = $1", "params": [1]})).await;
     assert_eq!(answer["rows"], json!([[1]]));
     assert_eq!(endpoint.records()[1].lane.as_deref(), Some("function"));
 }

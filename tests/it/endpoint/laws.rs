@@ -10,8 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::{Endpoint, Setup};
 use crate::support;
 
-const TOOLS: [&str; 6] =
-    ["query", "describe", "list_schemas", "list_tables", "describe_table", "next_page"];
+const TOOLS: [&str; 6] = ["query", "describe", "list_schemas", "list_tables", "describe_table", "next_page"];
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()

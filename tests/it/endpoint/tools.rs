@@ -167,7 +167,10 @@ async fn an_unknown_tool_is_a_protocol_error_that_names_the_tools() {
         let answer = endpoint.ask("tools/call", json!({"name": name, "arguments": {}})).await;
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
         let message = answer["error"]["message"].as_str().unwrap();
-        assert!(message.contains("query, describe, list_schemas, list_tables, describe_table, next_page"), "{message}");
+        assert!(
+            message.contains("query, describe, list_schemas, list_tables, describe_table, next_page"),
+            "{message}"
+        );
     }
 }
 

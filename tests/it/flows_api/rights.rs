@@ -180,7 +180,8 @@ async fn what_belongs_to_another_workspace_or_a_flow_the_key_is_not_bound_to_is_
 async fn pages_of_other_origins_and_other_hosts_may_not_call() {
     let db = support::database(18).await;
     let mut editor = Editor::over(&db).await;
-    std::sync::Arc::get_mut(&mut editor.app).unwrap().settings.front.allowed_hosts = vec!["localhost".to_owned()];
+    std::sync::Arc::get_mut(&mut editor.app).unwrap().settings.front.allowed_hosts =
+        vec!["localhost".to_owned()];
     let bearer = format!("Bearer {}", editor.owner);
     for (host, origin, status) in [
         ("localhost", None, 200),

@@ -23,10 +23,10 @@ fn samples() -> Value {
 /// A pin does not pass.
 pub(crate) async fn tested(app: &App, key: Option<&str>, flow: &Flow) -> Result<Flow> {
     let mut document = flow.to_json();
-    for node in document["nodes"].as_array_mut().into_iter().flatten() {
-        let node_id = node["id"].clone();
-        for pin in node["pins"].as_array_mut().into_iter().flatten() {
-            if pin["stamp"].is_null() {
+    for node in entries(&mut document, "nodes") {
+        let node_id = node.get("id").cloned().unwrap_or_default();
+        for pin in entries(node, "pins") {
+            if pin.get("stamp").is_none_or(Value::is_null) {
                 let stamp = test(app, key, flow.id.as_str(), &node_id, pin).await?;
                 if let Some(pin) = pin.as_object_mut() {
                     pin.insert("stamp".to_owned(), stamp);
@@ -35,6 +35,10 @@ pub(crate) async fn tested(app: &App, key: Option<&str>, flow: &Flow) -> Result<
         }
     }
     Flow::from_json(&document.to_string()).context("the tested flow cannot be read")
+}
+
+fn entries<'a>(of: &'a mut Value, list: &str) -> impl Iterator<Item = &'a mut Value> {
+    of.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
 async fn test(app: &App, key: Option<&str>, flow: &str, node: &Value, pin: &Value) -> Result<Value> {
@@ -57,8 +61,9 @@ async fn test(app: &App, key: Option<&str>, flow: &str, node: &Value, pin: &Valu
     let status = answer.status();
     let body = answer.into_body().collect().await?.to_bytes();
     let body: Value = serde_json::from_slice(&body).context("the test's answer is no JSON")?;
+    let field = |name: &str| body.get(name).cloned().unwrap_or_default();
     if !status.is_success() {
-        bail!("the pin `{}` did not pass its test: {}", parsed.name(), body["error"]);
+        bail!("the pin `{}` did not pass its test: {}", parsed.name(), field("error"));
     }
-    Ok(body["stamp"].clone())
+    Ok(field("stamp"))
 }

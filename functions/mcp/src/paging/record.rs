@@ -84,7 +84,9 @@ impl Record {
             return Ok(0);
         }
         if !self.numbered {
-            let message = format!("page {number} cannot be had: the pages of this result end by bytes and have no numbers");
+            let message = format!(
+                "page {number} cannot be had: the pages of this result end by bytes and have no numbers"
+            );
             return Err(Failure::argument(message).hinting("leave `page` out, or send 1 for the first page"));
         }
         let begin = number.saturating_sub(1).saturating_mul(self.shape.rows);
@@ -112,7 +114,9 @@ impl Record {
         let next = Cursor { result, first: self.first, at: place.to, page: place.page.saturating_add(1) };
         answer.cursor = goes_on.then(|| next.text());
         answer.hint = match (goes_on, answer.truncated) {
-            (true, _) => Some("`next_page` with `cursor` reads on; to look at less, aggregate or filter".to_owned()),
+            (true, _) => {
+                Some("`next_page` with `cursor` reads on; to look at less, aggregate or filter".to_owned())
+            }
             (false, true) => Some("aggregate or filter".to_owned()),
             (false, false) => None,
         };
@@ -120,7 +124,7 @@ impl Record {
     }
 
     /// A page as the caller may have it, by what the first one was.
-    pub(super) fn ask(&self, shape: Shape, value_chars: usize) -> PageAsk {
+    pub(super) fn ask(shape: Shape, value_chars: usize) -> PageAsk {
         PageAsk { rows: shape.rows, bytes: shape.bytes, format: shape.format, value_chars }
     }
 }

@@ -26,7 +26,9 @@ pub(super) fn of(record: &Record, place: Place) -> String {
         (End::Result, false) => Some("nothing follows".to_owned()),
         (End::Limit, true) => Some(format!("no rows beyond row {last} are given of one result")),
         (End::Limit, false) => Some("there are more, and no more are given of one result".to_owned()),
-        (_, true) => Some(format!("only rows up to row {last} are kept: going on behind them runs the statement again")),
+        (_, true) => Some(format!(
+            "only rows up to row {last} are kept: going on behind them runs the statement again"
+        )),
         (_, false) => Some(format!(
             "the kept rows end here and there are more: going on runs the statement again and passes over its first {to} rows, \
              whose order may have shifted by then"

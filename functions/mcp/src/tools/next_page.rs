@@ -41,7 +41,11 @@ pub(super) fn cursor_listed() -> Vec<(&'static str, Value)> {
         ("cursor", text("The `cursor` of an answer that was cut.")),
         (
             "page",
-            whole("The number of a page, where the `summary` calls numbers stable; left out, the next one.", 1, Some(MOST_PAGES)),
+            whole(
+                "The number of a page, where the `summary` calls numbers stable; left out, the next one.",
+                1,
+                Some(MOST_PAGES),
+            ),
         ),
     ]
 }
@@ -55,7 +59,8 @@ pub(super) fn page(arguments: &Arguments<'_>) -> Result<Option<u32>, Failure> {
 pub(super) async fn call(given: &JsonObject, work: &Work<'_>) -> Result<Value, Failure> {
     let arguments = Arguments::new("next_page", given, ACCEPTED)?;
     let cursor = arguments.text(&["cursor"])?.ok_or_else(|| {
-        Failure::argument("the argument `cursor` is missing").hinting("send the `cursor` of an answer that was cut")
+        Failure::argument("the argument `cursor` is missing")
+            .hinting("send the `cursor` of an answer that was cut")
     })?;
     let turn = Turn { cursor, page: page(&arguments)?, wishes: Wishes::read(&arguments)?, by: By::NextPage };
     work.turn(turn).await

@@ -52,22 +52,20 @@ pub(super) fn listed(scope: &Scope) -> Listed {
 
 fn arguments() -> Vec<(&'static str, Value)> {
     let mut arguments = vec![
-                (
-                    "sql",
-                    text(
-                        "One statement; a trailing semicolon and comments are fine. Aliases: statement, query.",
-                    ),
-                ),
-                (
-                    "params",
-                    // Other kinds are taken too, but Vertex AI and others refuse a whole request over one schema without a
-                    // type, and as text every value can be sent.
-                    list(
-                        "Values of $1, $2, … in order, as text of their types: \"7\", \"2026-01-31\", \"{a,b}\". JSON numbers, \
+        (
+            "sql",
+            text("One statement; a trailing semicolon and comments are fine. Aliases: statement, query."),
+        ),
+        (
+            "params",
+            // Other kinds are taken too, but Vertex AI and others refuse a whole request over one schema without a
+            // type, and as text every value can be sent.
+            list(
+                "Values of $1, $2, … in order, as text of their types: \"7\", \"2026-01-31\", \"{a,b}\". JSON numbers, \
                          booleans, null and lists are fine too.",
-                        text("A value."),
-                    ),
-                ),
+                text("A value."),
+            ),
+        ),
     ];
     arguments.extend(wishes::listed());
     arguments.push((
@@ -102,8 +100,16 @@ pub(super) fn answer() -> Vec<(&'static str, Value)> {
         ("truncated", truth("Whether there are more rows than these; exact.")),
         ("truncatedBy", word("What ended the answer first.", &["rows", "bytes", "time"])),
         ("valuesCut", whole("Values of which only the beginning is shown.", 1, None)),
-        ("summary", text("Of a result that has several pages: which rows these are, and how to have others.")),
-        ("cursor", text("The handle of the next page, for `next_page`; absent where nothing follows that can be had.")),
+        (
+            "summary",
+            text("Of a result that has several pages: which rows these are, and how to have others."),
+        ),
+        (
+            "cursor",
+            text(
+                "The handle of the next page, for `next_page`; absent where nothing follows that can be had.",
+            ),
+        ),
         ("notes", list("What a reader of the rows must know.", text("A note."))),
         ("elapsedMs", whole("Milliseconds, connecting included.", 0, None)),
     ]

@@ -38,12 +38,19 @@ impl Wishes {
     }
 
     /// The size of a page, `usual` where nothing is wished, with at most `most_rows` rows.
-    pub(crate) fn shape(&self, scope: &Scope, usual: Shape, most_rows: u32, lowered: &mut Vec<String>) -> Shape {
+    pub(crate) fn shape(
+        &self,
+        scope: &Scope,
+        usual: Shape,
+        most_rows: u32,
+        lowered: &mut Vec<String>,
+    ) -> Shape {
         let limits = scope.ceilings;
         let bytes = u32::try_from(limits.bytes).unwrap_or(u32::MAX);
         Shape {
             rows: at_most("max_rows", self.rows, limits.rows.min(most_rows), lowered).unwrap_or(usual.rows),
-            bytes: at_most("max_bytes", self.bytes, bytes, lowered).map_or(usual.bytes, |bytes| bytes as usize),
+            bytes: at_most("max_bytes", self.bytes, bytes, lowered)
+                .map_or(usual.bytes, |bytes| bytes as usize),
             format: self.format.unwrap_or(usual.format),
         }
     }

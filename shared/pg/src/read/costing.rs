@@ -92,13 +92,13 @@ impl Reading<'_> {
                 Event::Row(row) if !gated && plan.is_empty() => {
                     plan = row.first().and_then(Option::as_ref).map(RawValue::text).unwrap_or_default();
                 }
-                Event::Row(_) => {}
                 Event::Message(Message::CommandComplete(_)) => gated = false,
                 Event::Message(Message::ReadyForQuery(_)) => break None,
                 Event::Message(Message::ErrorResponse(body)) => {
                     break Some(ServerError::parse(body.fields()));
                 }
-                Event::Message(
+                Event::Row(_)
+                | Event::Message(
                     Message::ParseComplete | Message::BindComplete | Message::CloseComplete | Message::NoData,
                 ) => {}
                 Event::Message(_) => return Err(ReadError::out_of_turn()),
@@ -158,7 +158,10 @@ mod tests {
         assert_eq!(estimate(PLAN.split_once("      ]").unwrap().0), (Some(10_000.0), Some(155.25)));
         assert_eq!(estimate(PLAN.split_once("\"Plan Rows\"").unwrap().0), (None, Some(155.25)));
         assert_eq!(estimate(&PLAN.replace("155.25", "NaN").replace("10000", "Infinity")), (None, None));
-        assert_eq!(estimate("[\n  {\n    \"Plan\": {\n      \"Plans\": [\n  \"Plan Rows\": 1,\n"), (None, None));
+        assert_eq!(
+            estimate("[\n  {\n    \"Plan\": {\n      \"Plans\": [\n  \"Plan Rows\": 1,\n"),
+            (None, None)
+        );
         assert_eq!(estimate(""), (None, None));
     }
 

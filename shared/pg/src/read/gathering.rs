@@ -134,7 +134,7 @@ mod tests {
         ReadPlan {
             search_path: None,
             claims: None,
-            deadline: Instant::now() + Duration::from_secs(60),
+            deadline: Instant::now() + Duration::from_mins(1),
             row_limit,
             raw_byte_budget: max_bytes * 5,
             keep: 100,

@@ -38,7 +38,7 @@ impl Reading<'_> {
             log_level: None,
         };
         match self.second_flight(second).await? {
-            Outcome::Ran(raw) => Ok(End::Ran(Ran { raw, relations: Vec::new(), lane: None })),
+            Outcome::Ran(raw) => Ok(End::Ran(Ran { raw: *raw, relations: Vec::new(), lane: None })),
             Outcome::Stale | Outcome::Replanned => Err(ReadError::Unsettled),
         }
     }

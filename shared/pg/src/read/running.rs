@@ -41,7 +41,7 @@ pub(super) struct Second {
 
 /// How it ended.
 pub(super) enum Outcome {
-    Ran(Raw),
+    Ran(Box<Raw>),
     /// The gate found that something changed since it was judged.
     Stale,
     /// The server resolved the statement anew: what ran is not what was judged.
@@ -190,7 +190,8 @@ impl Reading<'_> {
         }
         let (rows, page) = gathering.finish(columns.get_or_init(|| second.columns(&type_facts)));
         let columns = second.columns.clone();
-        Ok(Ok(Outcome::Ran(Raw { columns, rows, page, stopped, failed, command_tag, notices, type_facts })))
+        let raw = Raw { columns, rows, page, stopped, failed, command_tag, notices, type_facts };
+        Ok(Ok(Outcome::Ran(Box::new(raw))))
     }
 }
 

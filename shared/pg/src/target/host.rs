@@ -108,7 +108,9 @@ mod tests {
         for text in ["shop.abc.eu-west-1.rds.amazonaws.com", "shop.proxy-abc.eu-west-1.rds.amazonaws.com."] {
             assert_eq!(region(text).as_deref(), Some("eu-west-1"), "{text}");
         }
-        for text in ["db.example.com", "eu-west-1.rds.amazonaws.com", "a.eu-west-1.rds.amazonaws.com.evil.com"] {
+        for text in
+            ["db.example.com", "eu-west-1.rds.amazonaws.com", "a.eu-west-1.rds.amazonaws.com.evil.com"]
+        {
             assert_eq!(region(text), None, "{text}");
         }
     }

@@ -20,7 +20,9 @@ async fn behind_ten_thousand_rows_the_statement_runs_again() {
         let endpoint = pages_of(500).start(&db, &db.url).await;
         let first = endpoint.query(&rows(12_000)).await;
         assert!(
-            summary(&first).contains("only rows up to row 10500 are kept: going on behind them runs the statement again"),
+            summary(&first).contains(
+                "only rows up to row 10500 are kept: going on behind them runs the statement again"
+            ),
             "{first}"
         );
         let last = to_the_end_of_what_is_kept(&endpoint, &first, 21).await;
@@ -34,7 +36,10 @@ async fn behind_ten_thousand_rows_the_statement_runs_again() {
         assert_eq!(numbers(&next), numbered(10_501, 11_000));
         let note = next["notes"][0].as_str().unwrap();
         assert!(note.contains("ran again and its first 10500 rows were passed over"), "{note}");
-        assert!(summary(&next).starts_with("rows 10501 to 11000 of 12000; page 22, and page numbers"), "{next}");
+        assert!(
+            summary(&next).starts_with("rows 10501 to 11000 of 12000; page 22, and page numbers"),
+            "{next}"
+        );
         let record = endpoint.records().pop().unwrap();
         assert_eq!((record.page, record.lane.is_some()), (Some(22), true), "it asked the database");
 
@@ -113,8 +118,7 @@ async fn a_result_that_fails_behind_its_page_has_the_page_and_no_cursor() {
     support::each_major(async |server| {
         let db = server.database().await;
         let endpoint = pages_of(5).start(&db, &db.url).await;
-        let answer =
-            endpoint.query("SELECT i AS n, 1 / (i - 300) FROM generate_series(1, 9000) AS i").await;
+        let answer = endpoint.query("SELECT i AS n, 1 / (i - 300) FROM generate_series(1, 9000) AS i").await;
         assert_eq!((numbers(&answer), &answer["truncated"]), (numbered(1, 5), &json!(true)));
         assert!(answer["cursor"].is_null(), "{answer}");
         let note = answer["notes"][0].as_str().unwrap();
@@ -160,7 +164,10 @@ async fn a_nodes_limit_bounds_the_whole_result() {
     let endpoint = bounded(10, 10).start(&db, &db.url).await;
     let only = endpoint.query(&rows(11)).await;
     assert!(only["cursor"].is_null() && only["truncated"] == true, "{only}");
-    assert_eq!(only["notes"], json!(["this node gives 10 rows of a whole result, and these are the last of them"]));
+    assert_eq!(
+        only["notes"],
+        json!(["this node gives 10 rows of a whole result, and these are the last of them"])
+    );
     assert!(endpoint.query(&rows(10)).await["notes"].is_null());
 
     let endpoint = bounded(10_700, 500).start(&db, &db.url).await;
@@ -187,5 +194,9 @@ async fn what_runs_again_is_judged_again() {
     db.run("CREATE OR REPLACE FUNCTION twice(n int) RETURNS int LANGUAGE plpgsql VOLATILE AS 'BEGIN DELETE FROM t; RETURN n; END'")
         .await;
     let refused = endpoint.bad("next_page", json!({"cursor": cursor(&last)})).await;
-    assert_eq!((&refused["code"], &refused["outcome"]), (&json!("user_function"), &json!("expected")), "{refused}");
+    assert_eq!(
+        (&refused["code"], &refused["outcome"]),
+        (&json!("user_function"), &json!("expected")),
+        "{refused}"
+    );
 }

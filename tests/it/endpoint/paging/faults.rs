@@ -41,7 +41,10 @@ async fn first_page_alone(endpoint: &Endpoint, why: &str) {
     assert_eq!((numbers(&answer), &answer["truncated"]), (numbered(1, 10), &json!(true)));
     assert!(answer["cursor"].is_null() && answer["summary"].is_null(), "{answer}");
     let note = answer["notes"][0].as_str().unwrap_or_else(|| panic!("{answer}"));
-    assert!(note.starts_with("there is no cursor: what follows could not be kept") && note.contains(why), "{note}");
+    assert!(
+        note.starts_with("there is no cursor: what follows could not be kept") && note.contains(why),
+        "{note}"
+    );
 }
 
 async fn expired(endpoint: &Endpoint, handle: &str) -> Value {
@@ -146,7 +149,8 @@ async fn a_full_cache_keeps_nothing_and_says_so() {
     let db = support::database(18).await;
     let redis = Server::start(&["maxmemory 1500000", "maxmemory-policy noeviction"]);
     let endpoint = instance(&db, at(&redis.url())).await;
-    let noise = "SELECT i AS n, md5(i::text) || md5((i + 1)::text) || md5((i + 2)::text) || md5((i + 3)::text)
+    let noise =
+        "SELECT i AS n, md5(i::text) || md5((i + 1)::text) || md5((i + 2)::text) || md5((i + 3)::text)
         FROM generate_series(1, 9000) AS i";
     let mut kept = 0;
     for _ in 0..6 {

@@ -90,7 +90,7 @@ async fn a_page_may_have_another_size_and_format_than_the_first() {
     let objects = page(json!({"format": "objects", "max_rows": 1})).await;
     assert_eq!(objects["rows"], json!([{"n": 11, "word": "row 11"}]));
     let table = page(json!({"format": "table", "max_rows": 2})).await;
-    assert_eq!(table["rows"], " n | word\n---+-------\n11 | row 11\n12 | row 12".replace("---+-------", "---+-------"));
+    assert_eq!(table["rows"], " n | word\n---+-------\n11 | row 11\n12 | row 12");
     let few = page(json!({"max_bytes": 256, "max_rows": 50})).await;
     assert_eq!((&few["truncatedBy"], few["rows"].to_string().len() <= 256), (&json!("bytes"), true));
     assert_eq!(numbers(&endpoint.next_page(&cursor(&few)).await)[0], 11 + few["rowCount"].as_u64().unwrap());
@@ -104,7 +104,8 @@ async fn numbered_pages_are_jumped_to_and_others_are_not() {
     let db = support::database(18).await;
     let endpoint = pages_of(10).start(&db, &db.url).await;
     let first = endpoint.query(&rows(95)).await;
-    let jump = async |page: u32| endpoint.call("next_page", json!({"cursor": cursor(&first), "page": page})).await.0;
+    let jump =
+        async |page: u32| endpoint.call("next_page", json!({"cursor": cursor(&first), "page": page})).await.0;
     assert_eq!(numbers(&jump(7).await), numbered(61, 70));
     assert_eq!(numbers(&jump(1).await), numbered(1, 10));
     assert_eq!(numbers(&jump(2).await), numbered(11, 20));
@@ -119,7 +120,8 @@ async fn numbered_pages_are_jumped_to_and_others_are_not() {
     let first = endpoint.good("query", json!({"sql": wide, "max_bytes": 256})).await;
     assert_eq!(first["truncatedBy"], "bytes");
     assert!(summary(&first).contains("page numbers are not stable"), "{first}");
-    let jump = async |page: u32| endpoint.call("next_page", json!({"cursor": cursor(&first), "page": page})).await.0;
+    let jump =
+        async |page: u32| endpoint.call("next_page", json!({"cursor": cursor(&first), "page": page})).await.0;
     assert_eq!(numbers(&jump(1).await), numbers(&first));
     assert_eq!(numbers(&jump(2).await), numbers(&endpoint.next_page(&cursor(&first)).await));
     assert_failure(&jump(3).await, "invalid_arguments", "expected", "leave `page` out");

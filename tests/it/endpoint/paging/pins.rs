@@ -37,10 +37,17 @@ async fn a_pin_is_read_on_where_there_is_no_free_sql() {
     let last = endpoint.good("next_page", json!({"cursor": cursor(&second), "page": 4})).await;
     assert_eq!((numbers(&last), &last["possiblyTruncated"]), (numbered(71, 75), &json!(true)));
     let wide = endpoint.good("next_page", json!({"cursor": cursor(&first), "max_rows": 20})).await;
-    assert_eq!(wide["notes"], json!(["`max_rows` was lowered to this node's limit of 10"]), "the pin's own cap holds");
+    assert_eq!(
+        wide["notes"],
+        json!(["`max_rows` was lowered to this node's limit of 10"]),
+        "the pin's own cap holds"
+    );
     let records = endpoint.records();
     for (record, page) in records.iter().zip([1, 2, 4, 2]) {
-        assert_eq!((record.pin.as_deref(), record.pin_version, record.page), (Some("n"), Some(4), Some(page)));
+        assert_eq!(
+            (record.pin.as_deref(), record.pin_version, record.page),
+            (Some("n"), Some(4), Some(page))
+        );
         assert_eq!(record.sql_hash, records[0].sql_hash);
     }
 }
@@ -48,7 +55,8 @@ async fn a_pin_is_read_on_where_there_is_no_free_sql() {
 #[tokio::test]
 async fn a_node_that_offers_nothing_with_pages_does_not_offer_them() {
     let db = support::database(18).await;
-    let unstamped = json!({"id": "p", "name": "pq_p", "purpose": "p", "sql": "SELECT 1 LIMIT 1", "version": 1});
+    let unstamped =
+        json!({"id": "p", "name": "pq_p", "purpose": "p", "sql": "SELECT 1 LIMIT 1", "version": 1});
     for (pins, key) in [(json!([]), Some(KEY)), (json!([unstamped]), Some(KEY)), (json!([pin()]), None)] {
         let node = json!({"actions": ["catalog"], "pins": pins, "relations": ["public.numbers"]});
         let setup = Setup { stamp_key: key.map(str::to_owned), ..Setup::node(node) };

@@ -34,7 +34,11 @@ async fn another_callers_an_expired_and_a_guessed_cursor_are_refused_alike() {
     for other in [guessed(), "x".to_owned(), String::new(), format!("{handle}A"), handle.to_lowercase()] {
         assert_eq!(refused(&endpoint, &other).await, foreign, "{other}");
     }
-    assert_eq!(numbers(&endpoint.next_page(&handle).await), numbered(11, 20), "the stranger took nothing from it");
+    assert_eq!(
+        numbers(&endpoint.next_page(&handle).await),
+        numbered(11, 20),
+        "the stranger took nothing from it"
+    );
     // The eight of a caller.
     for _ in 0..8 {
         endpoint.query(&rows(30)).await;
@@ -85,7 +89,10 @@ async fn a_node_that_changed_is_asked_again() {
         ("rowCap", json!(11)),
         ("searchPath", json!(["public"])),
         ("allowedFunctions", json!(["public.f"])),
-        ("pins", json!([{"id": "p", "name": "pq_p", "purpose": "p", "sql": "SELECT 1 LIMIT 1", "version": 1}])),
+        (
+            "pins",
+            json!([{"id": "p", "name": "pq_p", "purpose": "p", "sql": "SELECT 1 LIMIT 1", "version": 1}]),
+        ),
     ] {
         republish(&endpoint, node.clone()).await;
         let handle = cursor(&endpoint.query(&rows(30)).await);
@@ -93,7 +100,12 @@ async fn a_node_that_changed_is_asked_again() {
         let mut changed = node.clone();
         changed[field] = value;
         let id = CredentialId::parse("cred-2").unwrap();
-        endpoint.app.control.put_credential("w", &Credential { id: &id, name: "b", secret_id: SECRET }).await.unwrap();
+        endpoint
+            .app
+            .control
+            .put_credential("w", &Credential { id: &id, name: "b", secret_id: SECRET })
+            .await
+            .unwrap();
         republish(&endpoint, changed).await;
         let failure = refused(&endpoint, &handle).await;
         assert_failure(&failure, "cursor_outdated", "expected", "ask again");
@@ -101,8 +113,17 @@ async fn a_node_that_changed_is_asked_again() {
     republish(&endpoint, node.clone()).await;
     let handle = cursor(&endpoint.query(&rows(30)).await);
     let id = CredentialId::parse("cred-1").unwrap();
-    endpoint.app.control.put_credential("w", &Credential { id: &id, name: "db", secret_id: "other" }).await.unwrap();
-    assert_eq!(refused(&endpoint, &handle).await["code"], "cursor_outdated", "another secret is another database");
+    endpoint
+        .app
+        .control
+        .put_credential("w", &Credential { id: &id, name: "db", secret_id: "other" })
+        .await
+        .unwrap();
+    assert_eq!(
+        refused(&endpoint, &handle).await["code"],
+        "cursor_outdated",
+        "another secret is another database"
+    );
 }
 
 #[tokio::test]
@@ -117,7 +138,11 @@ async fn a_cursor_of_one_node_is_none_of_another() {
     };
     assert_eq!(ask("/mcp/shop/other", "next_page").await["code"], "cursor_expired");
     assert_eq!(ask("/mcp/shop", "next_page_other").await["code"], "cursor_expired");
-    assert_eq!(numbers(&ask("/mcp/shop", "next_page_db").await), numbered(11, 20), "the flow's URL serves the node");
+    assert_eq!(
+        numbers(&ask("/mcp/shop", "next_page_db").await),
+        numbered(11, 20),
+        "the flow's URL serves the node"
+    );
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ fn on_default() -> Value {
 }
 
 /// A node with one pin. Its credential is `cred-1` or, where it is left out, the default one.
-fn node(credential: &Value, pin: Value) -> Setup {
+fn node(credential: &Value, pin: &Value) -> Setup {
     let node = json!({"credential": credential, "relations": ["public.demo_sales"], "pins": [pin]});
     Setup { stamp_key: Some(KEY.to_owned()), ..Setup::node(node) }
 }
@@ -31,14 +31,14 @@ fn with_default(setup: Setup) -> Setup {
 async fn a_node_without_a_credential_uses_the_default_one_and_a_stamp_of_either_is_none_of_the_other() {
     let db = support::database(18).await;
     db.run(DEMO_SALES).await;
-    let endpoint = with_default(node(&Value::Null, on_default())).start(&db, &db.url).await;
+    let endpoint = with_default(node(&Value::Null, &on_default())).start(&db, &db.url).await;
     assert_eq!(listed(&endpoint).await, ["pq_revenue_by_region"]);
     let answer = endpoint.good("pq_revenue_by_region", json!({"month": "2026-01-01"})).await;
     assert_eq!(answer["rowCount"], 3, "{answer}");
     // Both lead to one secret here, and still the credential counts.
     let named = stamped_at(&place(), KEY, &revenue(), &COLUMNS);
     for (credential, pin) in [(Value::Null, named), (json!("cred-1"), on_default())] {
-        let endpoint = with_default(node(&credential, pin)).start(&db, &db.url).await;
+        let endpoint = with_default(node(&credential, &pin)).start(&db, &db.url).await;
         assert!(listed(&endpoint).await.is_empty(), "{credential}");
     }
 }
@@ -46,7 +46,7 @@ async fn a_node_without_a_credential_uses_the_default_one_and_a_stamp_of_either_
 #[tokio::test]
 async fn without_any_credential_there_is_a_clear_error_and_no_tool() {
     let db = support::database(18).await;
-    let endpoint = node(&Value::Null, on_default()).start(&db, &db.url).await;
+    let endpoint = node(&Value::Null, &on_default()).start(&db, &db.url).await;
     let list = endpoint.ask("tools/list", json!({})).await;
     assert_eq!(list["error"]["data"]["code"], "no_credential", "{list}");
     let failure = super::call(&endpoint, "pq_revenue_by_region", json!({"month": "2026-01-01"})).await;
