@@ -50,7 +50,7 @@ async fn check(ready: &Ready, file: &str, text: &str) {
         }
         assert_eq!(reply.headers["content-type"], "application/json", "{of}");
         if let Err(difference) = matches(&exchange["answer"], &reply.json()) {
-            panic!("{of}: {difference} in {said}");
+            panic!("{of}: {difference}");
         }
     }
 }

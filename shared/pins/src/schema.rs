@@ -1,7 +1,7 @@
 //! The JSON schema of a pin's tool.
 //!
-//! Flat, and only `type`, `properties`, `required`, `description`, `enum` of texts, `minimum` and `maximum`: what every
-//! client takes, with one meaning under draft-07 and 2020-12. No `default`: some clients then refuse a call that leaves
+//! Flat, and only `type`, `properties`, `required`, `additionalProperties`, `description`, `enum` of texts, `minimum` and
+//! `maximum`: what every client takes, with one meaning under draft-07 and 2020-12. No `default`: some clients then refuse a call that leaves
 //! the argument out.
 
 use serde_json::{Map, Value as Json, json};
@@ -18,11 +18,7 @@ pub(crate) fn input(rows: &[Row]) -> Json {
         rows().map(|row| (row.param.name().to_string(), property(row))).collect();
     let required = rows().filter(|row| *row.param.presence() == Presence::Required);
     let required: Vec<Json> = required.map(|row| row.param.name().as_str().into()).collect();
-    let mut schema = json!({"type": "object", "properties": properties});
-    if let (Json::Object(schema), false) = (&mut schema, required.is_empty()) {
-        schema.insert("required".to_owned(), required.into());
-    }
-    schema
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
 fn property(row: &Row) -> Json {

@@ -107,7 +107,7 @@ async fn call_records_are_stored_once_without_values_or_passwords() {
             "flow": "sales", "node": "db", "caller": "laptop", "tool": "pq_a\u{0}", "pin": "a", "pinVersion": 2,
             "sqlHash": "00".repeat(32), "lane": "quiet", "effect": "refused", "code": "42P01", "rowsReturned": 0,
             "tablesRead": ["public.a", "public.b,c"], "bytes": 12, "elapsedMs": 18_446_744_073_709_551_615_u64, "page": 3,
-            "freeSqlWithPin": ["pq_a"], "preview": "ALTER ROLE x PASSWORD 'hunter2'", "ofTomorrow": 1});
+            "freeSqlWithPin": ["pq_a"], "countedHere": "cache_timeout", "preview": "ALTER ROLE x PASSWORD 'hunter2'", "ofTomorrow": 1});
         let bare = json!({"id": "2", "at": "2026-01-02T03:04:05Z", "workspace": "w", "flow": "sales", "tool": "query",
             "effect": "none", "elapsedMs": 3});
         let payload = subscription(&[full.to_string(), "REPORT".to_owned(), bare.to_string() + "\n", bare.to_string()]);
@@ -121,8 +121,8 @@ async fn call_records_are_stored_once_without_values_or_passwords() {
             format!(
                 "(0197f3a0-0000-7000-8000-000000000001,\"2026-01-02 03:04:05.12+00\",w,sales,db,laptop,pq_a\u{fffd},a,2,{hash},\
                  quiet,refused,42P01,0,\"{{public.a,\"\"public.b,c\"\"}}\",12,9223372036854775807,3,{{pq_a}},\
-                 \"ALTER ROLE x PASSWORD ********\") \
-                 (2,\"2026-01-02 03:04:05+00\",w,sales,,,query,,,,,none,,,,,3,,,)"
+                 \"ALTER ROLE x PASSWORD ********\",cache_timeout) \
+                 (2,\"2026-01-02 03:04:05+00\",w,sales,,,query,,,,,none,,,,,3,,,,)"
             )
         );
     })

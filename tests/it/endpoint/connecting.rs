@@ -97,7 +97,7 @@ async fn each_cause_has_its_code_and_its_next_step() {
         "{log}"
     );
     // The list of tools does not ask the database.
-    assert_eq!(endpoint.ask("tools/list", json!({})).await["result"]["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(endpoint.ask("tools/list", json!({})).await["result"]["tools"].as_array().unwrap().len(), 6);
 }
 
 #[tokio::test]

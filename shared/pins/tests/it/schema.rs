@@ -18,7 +18,7 @@ fn the_schema_of_the_worked_example_is_this() {
     let month = json!({"name": "month", "type": "date", "description": "first day of the month"});
     let n = json!({"name": "n", "type": "int8", "required": false, "default": 5, "min": 1, "max": 20});
     let schema = schema("SELECT 1 WHERE :n > 0 AND :month > '2026-01-01' LIMIT 20", json!([month, n]));
-    let expected = r#"{"type":"object","properties":{"month":{"type":"string","description":"first day of the month; date: text `YYYY-MM-DD`"},"n":{"type":"integer","minimum":1,"maximum":20,"description":"int8: a whole number of 64 bits, as a number or as text; optional, `5` when left out"}},"required":["month"]}"#;
+    let expected = r#"{"type":"object","properties":{"month":{"type":"string","description":"first day of the month; date: text `YYYY-MM-DD`"},"n":{"type":"integer","minimum":1,"maximum":20,"description":"int8: a whole number of 64 bits, as a number or as text; optional, `5` when left out"}},"required":["month"],"additionalProperties":false}"#;
     assert_eq!(schema.to_string(), expected);
 }
 
@@ -83,7 +83,8 @@ fn what_the_schema_cannot_say_stands_in_the_description() {
 
 #[test]
 fn a_pin_without_parameters_has_an_empty_object() {
-    assert_eq!(schema("SELECT 1 LIMIT 1", json!([])), json!({"type": "object", "properties": {}}));
+    let nothing = json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
+    assert_eq!(schema("SELECT 1 LIMIT 1", json!([])), nothing);
 }
 
 #[test]
