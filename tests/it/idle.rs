@@ -268,11 +268,12 @@ async fn a_connection_that_ended_meanwhile_is_replaced_before_anything_is_sent()
         instance.call(&credential, sql).await.unwrap();
         let first = open_now(&db).await;
         db.end_connections().await;
+        proxy.all_ended().await;
         assert_eq!(instance.call(&credential, sql).await.unwrap(), "ab", "the server ended it");
         let second = open_now(&db).await;
         assert!(second.len() == 1 && second != first, "{first:?} {second:?}");
         proxy.set(Fault::Cut);
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        proxy.all_ended().await;
         proxy.set(Fault::None);
         assert_eq!(instance.call(&credential, sql).await.unwrap(), "ab", "the line was cut");
         let third = open_now(&db).await;

@@ -275,9 +275,13 @@ async fn beside_a_running_serve_the_commands_need_no_address_and_the_api_answers
         (&json!("pq_a created"), &json!("local"))
     );
     let verified = beside(&["audit", "verify"]);
-    assert_eq!((&verified["whole"], &verified["workspaces"][0]["rows"]), (&json!(true), &json!(1)));
+    assert_eq!(
+        (&verified["whole"], &verified["workspaces"][0]["rows"]),
+        (&json!(true), &json!(3)),
+        "the tests of the demo's pins come first"
+    );
     assert!(
-        serving.stderr().contains("{\"auditHead\":{\"workspace\":\"local\",\"count\":1,"),
+        serving.stderr().contains("{\"auditHead\":{\"workspace\":\"local\",\"count\":3,"),
         "{}",
         serving.stderr()
     );

@@ -297,7 +297,7 @@ async fn a_pooler_in_transaction_mode_changes_nothing() {
     db.run(
         "CREATE TYPE mood AS ENUM ('ok'); CREATE TABLE t (m mood); INSERT INTO t VALUES ('ok'); \
          CREATE FUNCTION others() RETURNS bigint STABLE LANGUAGE sql AS $$ SELECT count(*) FROM pg_prepared_statements \
-         WHERE name NOT IN ('', 'pinguard_gate', 'pinguard_gate_all', 'pinguard_restore') \
+         WHERE name NOT IN ('', 'pinguard_gate', 'pinguard_other_gate', 'pinguard_restore') \
          AND name NOT LIKE 'PGBOUNCER%' $$",
     )
     .await;

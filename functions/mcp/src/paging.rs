@@ -204,7 +204,7 @@ impl Work<'_> {
             ahead: Ahead::Kept,
         };
         let deadline = self.deadline(seconds);
-        let open = async || self.reach(deadline).await;
+        let open = || self.reach(deadline);
         let mut answer = match statement.pin {
             None => query::ask(&ask, &self.scope, deadline, open).await?,
             Some(_) => pinned::run(&ask, &self.scope, deadline, open).await?,

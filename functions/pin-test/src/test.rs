@@ -65,7 +65,7 @@ pub(crate) async fn run(
     let scope = scope(app, caller, &node).map_err(|failure| answers::failure_of(&failure))?;
     let deadline = latest.min(Instant::now() + Duration::from_secs(u64::from(scope.ceilings.seconds)));
     let way = Way { secrets: &app.secrets, memories: &app.memories, limits: &app.settings.limits };
-    let open = async || way.open(&secret, deadline).await.map(Into::into);
+    let open = || async { way.open(&secret, deadline).await.map(Into::into) };
     let tested = pinned::test(&pin, &values, &scope, deadline, open).await.map_err(answers::failed)?;
     let place = service::stamp_scope(&caller.workspace, &node, &secret);
     let by = Test { columns: tested.columns.clone(), by: caller.name.clone(), at: now() };

@@ -138,16 +138,22 @@ impl<'a> Call<'a> {
 }
 
 /// Runs a pin's statement for a caller who does not see it.
-pub async fn run<Open>(ask: &Ask<'_>, scope: &Scope, deadline: Instant, open: Open) -> Result<Answer, Failure>
+pub async fn run<Open, Opening>(
+    ask: &Ask<'_>,
+    scope: &Scope,
+    deadline: Instant,
+    open: Open,
+) -> Result<Answer, Failure>
 where
-    Open: AsyncFnOnce() -> Result<Reached, Failure>,
+    Open: Fn() -> Opening,
+    Opening: Future<Output = Result<Reached, Failure>>,
 {
     query::ask(ask, scope, deadline, open).await.map_err(without_statement)
 }
 
 /// Runs a pin as an agent's call would, with sample values. What it gives is for the person who wrote it: positions are
 /// those of the saved statement.
-pub async fn test<Open>(
+pub async fn test<Open, Opening>(
     pin: &Pin,
     values: &Map<String, Value>,
     scope: &Scope,
@@ -155,12 +161,13 @@ pub async fn test<Open>(
     open: Open,
 ) -> Result<Tested, TestFailure>
 where
-    Open: AsyncFnOnce() -> Result<Reached, Failure>,
+    Open: Fn() -> Opening,
+    Opening: Future<Output = Result<Reached, Failure>>,
 {
     let compiled = match pin.compile() {
         Ok(compiled) => compiled,
         Err(problems) if pin.probe(&[]).is_ok() => {
-            let suggested = inference::suggest(pin, scope, deadline, open).await?;
+            let suggested = inference::suggest(pin, scope, deadline, async || open().await).await?;
             return Err(TestFailure::Untyped { problems, suggested });
         }
         Err(problems) => return Err(TestFailure::Pin(problems)),

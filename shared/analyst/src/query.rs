@@ -4,7 +4,7 @@ use std::time::Instant as Clock;
 
 use guard::{RowLimit, Shape};
 use pg::values::{Column, Cut, PageBuilder, PageLimits, RowFormat};
-use pg::{Estimate, PagePlan, Parameter, Question, Raw, Read, ReadError, ReadPlan, Stopped};
+use pg::{Estimate, Lost, PagePlan, Parameter, Question, Raw, Read, ReadError, ReadPlan, Stopped};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -144,9 +144,15 @@ fn is_zero(count: &usize) -> bool {
 
 /// Judges a statement and, if it may run, runs it in a transaction that reads only and is rolled back. No connection is
 /// opened for a statement that its text alone rules out.
-pub async fn ask<Open>(ask: &Ask<'_>, scope: &Scope, deadline: Instant, open: Open) -> Result<Answer, Failure>
+pub async fn ask<Open, Opening>(
+    ask: &Ask<'_>,
+    scope: &Scope,
+    deadline: Instant,
+    open: Open,
+) -> Result<Answer, Failure>
 where
-    Open: AsyncFnOnce() -> Result<Reached, Failure>,
+    Open: Fn() -> Opening,
+    Opening: Future<Output = Result<Reached, Failure>>,
 {
     let started = Clock::now();
     let bounds = Bounds::of(ask, scope);
@@ -171,12 +177,21 @@ where
             time: TIME_AHEAD,
         }),
     };
-    let mut reached = open().await?;
-    reached.look_at_login(deadline).await?;
-    let Reached { mut connection, database } = reached;
     let question =
         Question { candidate: &candidate, rules: &rules, parameters: &ask.parameters, plan: &plan };
-    let read = pg::read(&mut connection, &database.memory, question).await;
+    let attempt = async || {
+        let mut reached = open().await?;
+        reached.look_at_login(deadline).await?;
+        let Reached { mut connection, database } = reached;
+        let read = pg::read(&mut connection, &database.memory, question).await;
+        Ok::<_, Failure>((connection, read))
+    };
+    let (mut connection, mut read) = attempt().await?;
+    // The server left while the connection waited for its call.
+    if let Err(ReadError::Lost { lost: Lost::Before, .. }) = read {
+        connection.close().await;
+        (connection, read) = attempt().await?;
+    }
     let columns = match &read {
         Err(ReadError::Server(error)) => {
             column_lists(&mut connection, &error.sqlstate, ask.sql, scope, deadline).await

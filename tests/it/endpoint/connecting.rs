@@ -232,3 +232,17 @@ async fn warnings_about_the_way_to_the_database_stand_in_meta() {
         assert!(warnings[1].as_str().unwrap().contains("is a superuser"), "{answer}");
     }
 }
+
+#[tokio::test]
+async fn where_the_waiting_connection_has_just_ended_the_call_is_answered_on_a_new_one() {
+    let db = support::database(18).await;
+    let proxy = Proxy::start(db.server.port()).await;
+    let memories = mcp::Memories::keeping(Duration::from_mins(1));
+    let setup = Setup { memories, ..Setup::default() };
+    let endpoint = setup.start(&db, &proxy.through(&db.url, db.server.port())).await;
+    endpoint.query("SELECT 1").await;
+    assert_eq!(proxy.connections(), 1);
+    proxy.set(Fault::CutOnce);
+    assert_eq!(endpoint.query("SELECT 2").await["rows"], json!([[2]]));
+    assert_eq!(proxy.connections(), 2);
+}

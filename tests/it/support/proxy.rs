@@ -30,6 +30,8 @@ pub(crate) enum Fault {
     Cut,
     /// The line is cut after this many bytes of the server, counted on each connection.
     CutAfterBytes(usize),
+    /// The line on which the server speaks next is cut ahead of that, and no other.
+    CutOnce,
     /// The line is cut ahead of the first message of this type, such as `b'D'` for a row.
     CutAtMessage(u8),
 }
@@ -39,6 +41,7 @@ pub(crate) struct Proxy {
     pub(crate) port: u16,
     fault: Arc<Mutex<Fault>>,
     connections: Arc<AtomicUsize>,
+    open: Arc<AtomicUsize>,
     accepting: JoinHandle<()>,
 }
 
@@ -49,9 +52,10 @@ impl Proxy {
         let port = listener.local_addr().unwrap().port();
         let fault = Arc::new(Mutex::new(Fault::None));
         let connections = Arc::new(AtomicUsize::new(0));
-        let accepting =
-            tokio::spawn(accept(listener, upstream, Arc::clone(&fault), Arc::clone(&connections)));
-        Self { port, fault, connections, accepting }
+        let open = Arc::new(AtomicUsize::new(0));
+        let counts = [&connections, &open].map(Arc::clone);
+        let accepting = tokio::spawn(accept(listener, upstream, Arc::clone(&fault), counts));
+        Self { port, fault, connections, open, accepting }
     }
 
     /// From now on, on open connections too.
@@ -62,6 +66,13 @@ impl Proxy {
     /// How many connections came in so far, cancel requests among them.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
+    }
+
+    /// Waits until every line has ended.
+    pub(crate) async fn all_ended(&self) {
+        while self.open.load(Ordering::SeqCst) > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     /// The URL of a server, through this proxy.
@@ -80,7 +91,7 @@ async fn accept(
     listener: TcpListener,
     upstream: u16,
     fault: Arc<Mutex<Fault>>,
-    connections: Arc<AtomicUsize>,
+    [connections, open]: [Arc<AtomicUsize>; 2],
 ) {
     loop {
         let (client, _) = listener.accept().await.unwrap();
@@ -90,6 +101,8 @@ async fn accept(
         server.set_nodelay(true).unwrap();
         let (from_client, to_client) = client.into_split();
         let (from_server, to_server) = server.into_split();
+        open.fetch_add(1, Ordering::SeqCst);
+        let open = Arc::clone(&open);
         let (forth, back, both) = (Arc::clone(&fault), Arc::clone(&fault), Arc::clone(&fault));
         tokio::spawn(async move {
             // Either direction's end is the end of the connection.
@@ -98,6 +111,7 @@ async fn accept(
                 () = answer(from_server, to_client, back) => {}
                 () = cut(both) => {}
             }
+            open.fetch_sub(1, Ordering::SeqCst);
         });
     }
 }
@@ -139,9 +153,13 @@ async fn answer(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, fault: Arc<Mute
     let (mut sent, mut messages) = (0, Messages::default());
     while let Ok(length @ 1..) = from.read(&mut piece).await {
         let piece = &piece[..length];
-        let fault = pause(&fault).await;
+        let now = pause(&fault).await;
         let starts = messages.starts(piece);
-        let end = match fault {
+        let end = match now {
+            Fault::CutOnce => {
+                *fault.lock().unwrap() = Fault::None;
+                0
+            }
             Fault::CutAfterBytes(limit) => length.min(limit.saturating_sub(sent)),
             Fault::CutAtMessage(kind) => {
                 starts.iter().find(|&&(_, found)| found == kind).map_or(length, |&(at, _)| at)

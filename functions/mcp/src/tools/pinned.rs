@@ -69,7 +69,7 @@ pub(super) async fn call(pin: &Pin, given: &JsonObject, work: &Work<'_>) -> Resu
     };
     let ask = call.ask(&work.scope)?;
     let deadline = work.deadline(work.scope.ceilings.seconds);
-    let mut answer = pinned::run(&ask, &work.scope, deadline, async || work.reach(deadline).await).await?;
+    let mut answer = pinned::run(&ask, &work.scope, deadline, || work.reach(deadline)).await?;
     work.report(|report| report.answered(&answer));
     let called = PinCall { id: pin.id().to_owned(), arguments: given.clone() };
     let shape = Shape { rows: ask.rows, bytes: ask.bytes, format: ask.format };

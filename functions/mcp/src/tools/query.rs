@@ -156,7 +156,7 @@ async fn ask(statement: Statement, wishes: Wishes, work: &Work<'_>) -> Result<Va
         skipped: 0,
         ahead: Ahead::Kept,
     };
-    let open = async || work.reach(deadline).await;
+    let open = || work.reach(deadline);
     let mut answer = analyst::query::ask(&ask, &work.scope, deadline, open).await?;
     work.report(|report| report.answered(&answer));
     work.keep(&mut answer, statement, shape).await;
