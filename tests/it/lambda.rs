@@ -3,7 +3,9 @@
 mod control_side;
 mod emulator;
 mod events;
+mod frozen;
 mod limits;
+mod pins;
 mod rds_tokens;
 mod secrets_manager;
 mod shapes;
@@ -66,7 +68,7 @@ async fn deploy_with(settings: &[(&str, &str)]) -> Deployed {
     database.run("CREATE TABLE stock (item text, price numeric(8,2), sold bigint)").await;
     database.run("INSERT INTO stock VALUES ('nail', 0.10, 9007199254740993), ('screw', 1.00, 7)").await;
     let login = database.reader(&["public"]).await;
-    let key = publish(&database.url, &folder.0).await;
+    let key = publish(&database).await;
     let secrets = SecretsManager::start(&folder.0);
     secrets.create("pinguard/control", &database.url);
     secrets.create("pinguard/stock", &login.url);
@@ -85,24 +87,44 @@ async fn deploy_with(settings: &[(&str, &str)]) -> Deployed {
     Deployed { function, key, secrets, login, database, log, _folder: folder }
 }
 
+fn control(database: &TestDb) -> Control {
+    Control::new(Arc::new(SecretStore::given("control", &database.url)), "control".to_owned())
+}
+
 /// Writes flow, credential and key into the control database.
-async fn publish(control_url: &str, folder: &Path) -> ApiKey {
-    fs::write(folder.join("control"), control_url).unwrap();
-    let control = Control::new(Arc::new(SecretStore::Files(folder.to_owned())), "control".to_owned());
+async fn publish(database: &TestDb) -> ApiKey {
+    let control = control(database);
     control.migrate().await.unwrap();
     let id = CredentialId::parse("stock").unwrap();
     let credential = Credential { id: &id, name: "stock", secret_id: "pinguard/stock" };
     control.put_credential("acme", &credential).await.unwrap();
-    let flow = json!({"id": "team", "kind": "chatflow",
-        "nodes": [{"id": "sales", "credential": "stock", "actions": ["query"]}]});
-    control.put_flow("acme", &Flow::from_json(&flow.to_string()).unwrap(), FlowStage::Live).await.unwrap();
+    go_live(&control, json!({"id": "sales", "credential": "stock", "actions": ["query"]})).await;
     let key = ApiKey::from_random([7; 32]);
     let new = NewKey { name: "agent", hash: key.hash(), scopes: &[Scope::McpCall], flows: None };
     control.put_key("acme", &new).await.unwrap();
     key
 }
 
+async fn go_live(control: &Control, node: Value) {
+    let flow = json!({"id": "team", "kind": "chatflow", "nodes": [node]});
+    control.put_flow("acme", &Flow::from_json(&flow.to_string()).unwrap(), FlowStage::Live).await.unwrap();
+}
+
 impl Deployed {
+    /// The processes that serve the function at its database.
+    async fn served_by(&self) -> Vec<i32> {
+        self.database.activity().await.iter().map(|one| one.pid).collect()
+    }
+
+    /// Waits until the function has nothing open at its database.
+    async fn has_left(&self) {
+        let since = Instant::now();
+        while !self.served_by().await.is_empty() {
+            assert!(since.elapsed() < Duration::from_secs(2), "{:?}", self.database.activity().await);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     fn ask(&mut self, door: FrontDoor, body: &str) -> Value {
         let event = event(door, "POST", PATH, Some(self.key.text()), body);
         self.function.invoke(&event, TIME)
@@ -130,6 +152,22 @@ async fn both_front_doors_get_exact_values_from_one_warm_function() {
     deployed.function.settle();
     assert!(deployed.database.activity().await.len() <= 1, "an instance keeps one idle connection at most");
     println!("peak memory of a debug build: {} kB", deployed.function.peak_kilobytes());
+}
+
+#[tokio::test]
+async fn a_warm_call_reads_one_secret_and_opens_no_connection() {
+    let mut deployed = deploy().await;
+    let before = deployed.secrets.requests();
+    content(&deployed.ask(FrontDoor::HttpApi, &query(SQL)));
+    deployed.function.settle();
+    assert_eq!(deployed.secrets.requests(), before + 2, "the control database's and the node's");
+    let by = deployed.served_by().await;
+    for calls in 1..=3 {
+        content(&deployed.ask(FrontDoor::HttpApi, &query(SQL)));
+        deployed.function.settle();
+        assert_eq!(deployed.secrets.requests(), before + 2 + calls);
+        assert_eq!(deployed.served_by().await, by);
+    }
 }
 
 #[tokio::test]

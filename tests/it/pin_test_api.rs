@@ -29,7 +29,7 @@ const SHOP: &str = "shop";
 const KEY: &str = "a stamp key of thirty-two bytes!";
 const LATEST: Duration = Duration::from_mins(1);
 
-const DEMO_SALES: &str = "
+pub(crate) const DEMO_SALES: &str = "
 CREATE TABLE demo_sales (id int8 PRIMARY KEY, region text NOT NULL, month date NOT NULL, product text NOT NULL,
     amount numeric(12, 2) NOT NULL, units int8 NOT NULL);
 INSERT INTO demo_sales VALUES

@@ -30,7 +30,7 @@ fn the_linters_have_nothing_to_say() {
         let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{program}: {said}");
     }
-    let text = document::text();
+    let text = document::text("template.yaml");
     assert!(!text.contains("ignore_checks") && !text.contains("cfn-lint"), "no finding is waved through");
 }
 
@@ -73,6 +73,52 @@ fn the_defaults_are_those_that_readme_tells() {
         compared += 1;
     }
     assert_eq!(compared, 5);
+}
+
+#[test]
+fn each_path_leads_to_the_function_that_serves_it() {
+    let template = Template::read();
+    let mut found = BTreeSet::new();
+    for (id, ..) in FUNCTIONS {
+        for event in template.resource(id)["Properties"]["Events"].as_object().unwrap().values() {
+            if event["Type"] == "HttpApi" {
+                // Whatever its method: which of them a path takes, the function says.
+                assert_eq!(event["Properties"]["Method"], "ANY", "{id}");
+                found.insert((*id, event["Properties"]["Path"].as_str().unwrap().to_owned()));
+            }
+        }
+    }
+    let test = format!("{}{{flowId}}/test", pin_test::PATH);
+    let served = [
+        ("Mcp", "/mcp/{proxy+}"),
+        ("Mcp", "/.well-known/{proxy+}"),
+        ("PinTest", &test),
+        ("Flows", "/api/v1/{proxy+}"),
+    ];
+    assert_eq!(found, served.map(|(id, path)| (id, path.to_owned())).into());
+}
+
+#[test]
+fn the_documents_name_what_the_template_has() {
+    let template = Template::read();
+    let mut named = 0;
+    for document in ["deploy", "cost", "scaling"] {
+        let text = document::text(&format!("docs/{document}.md"));
+        for code in text.split('`').skip(1).step_by(2) {
+            let name = code.split('=').next().unwrap();
+            let camel = name.starts_with(|first: char| first.is_ascii_uppercase())
+                && name.chars().all(char::is_alphanumeric)
+                && name.contains(char::is_lowercase);
+            if camel {
+                assert!(template.has(name), "{document}.md: {name}");
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 20, "{named}");
+    let alarms = template.of_type("AWS::CloudWatch::Alarm").count();
+    let cost = document::text("docs/cost.md");
+    assert!(cost.contains(&format!("| alarms | {alarms} × 0.10 |")), "{alarms} alarms");
 }
 
 #[test]

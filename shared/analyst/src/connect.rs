@@ -54,9 +54,16 @@ pub struct Opened {
 }
 
 /// Opens a connection with a credential, or takes the one that waits for it. Where the server refuses the password, the secret
-/// is read again, first as it is now, then as a rotation will leave it, and tried once more.
+/// is read again, first as it is now, then as a rotation will leave it, and tried once more. Where it cannot be read, what waits
+/// for it is ended.
 pub async fn open(keeper: &dyn Keeper, idle: &Arc<Idle>, options: ConnectOptions) -> Result<Opened, Failure> {
-    let first = keeper.secret(Stage::Current).await?;
+    let first = match keeper.secret(Stage::Current).await {
+        Ok(secret) => secret,
+        Err(failure) => {
+            idle.leave(&keeper.place("").secret).await;
+            return Err(failure);
+        }
+    };
     let refused = match connect(keeper, &first, idle, options).await {
         Err(Attempt::PasswordRefused(failure)) => failure,
         Err(Attempt::Failed(failure)) => return Err(failure),

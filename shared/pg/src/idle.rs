@@ -75,7 +75,7 @@ impl Idle {
     /// The connection that waits for this place, if there is one and the server is still there. One of an older version of the
     /// secret is left.
     pub async fn take(&self, place: &Place, deadline: Instant) -> Option<Connection> {
-        let Waiting { mut connection, home, since } = self.of_secret(place)?;
+        let Waiting { mut connection, home, since } = self.of_secret(&place.secret)?;
         let fit = home.place == *place && since.elapsed() < self.most && home.opened.elapsed() < MOST_AGE;
         let share = deadline.saturating_duration_since(Instant::now()) / 2;
         if fit
@@ -90,6 +90,13 @@ impl Idle {
         None
     }
 
+    /// Ends the connection that waits for this secret, whatever its version: the secret cannot be read any more.
+    pub async fn leave(&self, secret: &str) {
+        if let Some(waiting) = self.of_secret(secret) {
+            waiting.connection.close().await;
+        }
+    }
+
     /// Has a new connection wait here when it is closed, if nothing speaks against that.
     pub fn lend(self: &Arc<Self>, connection: &mut Connection, place: Place) {
         if !self.most.is_zero() {
@@ -97,9 +104,9 @@ impl Idle {
         }
     }
 
-    fn of_secret(&self, place: &Place) -> Option<Waiting> {
+    fn of_secret(&self, secret: &str) -> Option<Waiting> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.take_if(|waiting| waiting.home.place.secret == place.secret)
+        waiting.take_if(|waiting| waiting.home.place.secret == secret)
     }
 }
 
@@ -110,5 +117,24 @@ impl Home {
         let waiting = Waiting { connection, home: self, since: Moment::now() };
         let mut place = idle.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         place.replace(waiting).map(|before| before.connection)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_passes_on_either_clock() {
+        let (past, minutes) = (SystemTime::now() - Duration::from_mins(3), Duration::from_mins(3));
+        assert!(
+            Moment(Clock::now(), past).elapsed() >= minutes,
+            "the other stood still in a frozen function"
+        );
+        if let Some(before) = Clock::now().checked_sub(minutes) {
+            assert!(Moment(before, SystemTime::now()).elapsed() >= minutes, "a clock was set");
+        }
+        let later = Moment(Clock::now(), SystemTime::now() + minutes);
+        assert_eq!(later.elapsed(), Duration::MAX, "a clock was set back");
     }
 }

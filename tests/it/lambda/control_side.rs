@@ -5,10 +5,11 @@ use std::{fs, io::Write as _, time::Duration};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
-use state::{ApiKey, AuditKey, Control, NewKey, Scope, SecretStore};
+use state::{ApiKey, AuditKey, NewKey, Scope};
 use tokio::time::Instant;
 
 use super::{
+    control,
     emulator::Function,
     events::{FrontDoor, HOST, event, sample},
     program,
@@ -22,17 +23,17 @@ const AUTHORIZATION: &str =
     "AWS4-HMAC-SHA256 Credential=test/20261130/us-east-1/sqs/aws4_request, SignedHeaders=host, Signature=0";
 const AUDIT_KEY: &str = "0123456789abcdef0123456789abcdef";
 
-struct Deployed {
+pub(super) struct Deployed {
     flows: Function,
-    audit: Function,
-    key: ApiKey,
-    database: TestDb,
-    aws: SecretsManager,
+    pub(super) audit: Function,
+    pub(super) key: ApiKey,
+    pub(super) database: TestDb,
+    pub(super) aws: SecretsManager,
     queue: String,
     folder: Folder,
 }
 
-async fn deploy() -> Deployed {
+pub(super) async fn deploy() -> Deployed {
     let folder = Folder::new();
     let database = support::database(18).await;
     let control = control(&database);
@@ -47,26 +48,26 @@ async fn deploy() -> Deployed {
         .as_str()
         .unwrap()
         .to_owned();
-    let url = aws.url();
-    let public = format!("https://{HOST}");
-    let environment = [
-        ("AWS_ENDPOINT_URL", url.as_str()),
-        ("PINGUARD_CONTROL_SECRET", "pinguard/control"),
-        ("PINGUARD_AUDIT_SECRET", "pinguard/audit"),
-        ("PINGUARD_AUDIT_QUEUE_URL", &queue),
-        ("PINGUARD_PUBLIC_URL", &public),
-    ];
-    let start = |name: &str, usual: &str| {
-        let log = folder.0.join(name).with_extension("log");
-        Function::start(&program(name, usual), &environment, &log)
-    };
-    let flows = start("flows", env!("CARGO_BIN_EXE_flows-under-test"));
-    let audit = start("audit", env!("CARGO_BIN_EXE_audit-under-test"));
+    let flows = start(&aws, &queue, &folder, "flows", env!("CARGO_BIN_EXE_flows-under-test"));
+    let audit = start(&aws, &queue, &folder, "audit", env!("CARGO_BIN_EXE_audit-under-test"));
     Deployed { flows, audit, key, database, aws, queue, folder }
 }
 
-fn control(database: &TestDb) -> Control {
-    Control::new(std::sync::Arc::new(SecretStore::given("c", &database.url)), "c".to_owned())
+/// Starts a function with the settings of all.
+fn start(aws: &SecretsManager, queue: &str, folder: &Folder, name: &str, usual: &str) -> Function {
+    let (url, public) = (aws.url(), format!("https://{HOST}"));
+    let environment = [
+        ("AWS_ENDPOINT_URL_SECRETS_MANAGER", url.as_str()),
+        ("AWS_ENDPOINT_URL_SQS", &url),
+        ("PINGUARD_CONTROL_SECRET", "pinguard/control"),
+        ("PINGUARD_AUDIT_SECRET", "pinguard/audit"),
+        ("PINGUARD_AUDIT_QUEUE_URL", queue),
+        ("PINGUARD_STAMP_SECRET", "pinguard/stamps"),
+        ("PINGUARD_PINNED_QUERIES", "true"),
+        ("PINGUARD_CREDENTIAL_PREFIX", "pinguard/db/{workspace}/"),
+        ("PINGUARD_PUBLIC_URL", &public),
+    ];
+    Function::start(&program(name, usual), &environment, &folder.0.join(name).with_extension("log"))
 }
 
 async fn sqs(aws: &SecretsManager, action: &str, body: &Value) -> Value {
@@ -82,7 +83,12 @@ async fn sqs(aws: &SecretsManager, action: &str, body: &Value) -> Value {
 }
 
 impl Deployed {
-    fn ask(&mut self, method: &str, path: &str, body: &str) -> Value {
+    /// Starts one more function beside the two.
+    pub(super) fn start(&self, name: &str, usual: &str) -> Function {
+        start(&self.aws, &self.queue, &self.folder, name, usual)
+    }
+
+    pub(super) fn ask(&mut self, method: &str, path: &str, body: &str) -> Value {
         let path = format!("/api/v1{path}");
         self.flows.invoke(&event(FrontDoor::HttpApi, method, &path, Some(self.key.text()), body), TIME)
     }
@@ -100,7 +106,7 @@ impl Deployed {
     }
 
     /// Takes what the queue holds, as Lambda hands it to the audit function.
-    async fn batch(&self) -> Value {
+    pub(super) async fn batch(&self) -> Value {
         let ask = json!({"QueueUrl": self.queue, "MaxNumberOfMessages": 10});
         let answer = sqs(&self.aws, "ReceiveMessage", &ask).await;
         let records: Vec<_> = answer["Messages"]
@@ -115,7 +121,7 @@ impl Deployed {
         json!({"Records": records})
     }
 
-    async fn summaries(&self) -> Vec<String> {
+    pub(super) async fn summaries(&self) -> Vec<String> {
         let sql = "SELECT summary FROM pinguard.audit ORDER BY number";
         let rows = self.database.client().await.query(sql, &[]).await.unwrap();
         rows.iter().map(|row| row.get(0)).collect()

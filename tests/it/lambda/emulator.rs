@@ -112,8 +112,7 @@ impl Function {
     /// Asks the process to end, as Lambda does before it takes an instance away, and gives the time until it has.
     pub(crate) fn terminate(&mut self) -> Duration {
         let since = Instant::now();
-        let kill = format!("kill -TERM {}", self.child.id());
-        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        self.signal("TERM");
         while self.child.try_wait().unwrap().is_none() {
             assert!(since.elapsed() < LIMIT, "the function does not end");
             thread::sleep(Duration::from_millis(5));
@@ -128,11 +127,35 @@ impl Function {
         }
     }
 
+    /// Stops the process where it waits for its next event, as Lambda does between two.
+    pub(crate) fn freeze(&mut self) {
+        self.settle();
+        self.signal("STOP");
+        let since = Instant::now();
+        while !self.status("State:").starts_with('T') {
+            assert!(since.elapsed() < LIMIT, "the function does not stop");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Lets it go on.
+    pub(crate) fn thaw(&self) {
+        self.signal("CONT");
+    }
+
     /// The most memory that the process has had, in kilobytes.
     pub(crate) fn peak_kilobytes(&self) -> u64 {
+        self.status("VmHWM:").trim_end_matches(" kB").parse().unwrap()
+    }
+
+    fn status(&self, name: &str) -> String {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        line.trim().trim_end_matches(" kB").parse().unwrap()
+        status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned()
+    }
+
+    fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
     fn request(&mut self) -> Request {

@@ -4,7 +4,7 @@ use std::{
     fs,
     io::{Read as _, Write as _},
     net::{Ipv4Addr, TcpListener, TcpStream},
-    path::Path,
+    path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
@@ -22,6 +22,7 @@ const AUTHORIZATION: &str = "AWS4-HMAC-SHA256 Credential=test/20261130/us-east-1
 /// A running moto. Dropping it ends it.
 pub(crate) struct SecretsManager {
     port: u16,
+    log: PathBuf,
     _process: Supervised,
 }
 
@@ -32,12 +33,13 @@ impl SecretsManager {
         let program = fs::canonicalize(&program)
             .expect("no moto under target/python: run scripts/test, which installs it");
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let log = folder.join("moto.log");
         let process = Supervised::start(Program {
             path: &program,
             arguments: ["-H", "127.0.0.1", "-p", &port.to_string()].map(Into::into).to_vec(),
             account: None,
             folder,
-            log: folder.join("moto.log"),
+            log: log.clone(),
             stop_signal: "TERM",
             scratch: None,
         })
@@ -47,12 +49,17 @@ impl SecretsManager {
             assert!(since.elapsed() < LIMIT, "moto does not start: {}", process.output());
             thread::sleep(Duration::from_millis(50));
         }
-        Self { port, _process: process }
+        Self { port, log, _process: process }
     }
 
     /// What `AWS_ENDPOINT_URL` is to be.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// How many requests it has had.
+    pub(crate) fn requests(&self) -> usize {
+        fs::read_to_string(&self.log).unwrap().matches("\"POST / HTTP/1.1\" 200").count()
     }
 
     /// Makes a secret.

@@ -16,8 +16,8 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-pub(crate) fn text() -> String {
-    fs::read_to_string(root().join("template.yaml")).unwrap()
+pub(crate) fn text(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap()
 }
 
 /// A program that `scripts/lib/python.sh` installs beside AWS's own reader of templates.
@@ -48,6 +48,11 @@ impl Template {
     #[track_caller]
     pub(crate) fn parameter(&self, name: &str) -> &Value {
         self.0["Parameters"].get(name).unwrap_or_else(|| panic!("no parameter {name}"))
+    }
+
+    /// Whether anything in it has this name: a parameter, a resource, an output.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        ["Parameters", "Resources", "Outputs"].iter().any(|part| self.0[*part].get(name).is_some())
     }
 
     #[track_caller]

@@ -180,13 +180,12 @@ fn calls() -> BTreeSet<(String, String)> {
 
 /// The SDK's crates that the workspace names, and where their sources are.
 fn sdk() -> Vec<(String, PathBuf)> {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--offline", "--locked", "--format-version", "1"])
-        .current_dir(document::root())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    // Only what this machine builds for: a build has fetched no other systems' crates.
+    let version = cargo(&["-vV"]);
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let metadata =
+        cargo(&["metadata", "--offline", "--locked", "--format-version", "1", "--filter-platform", host]);
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
     let manifest = fs::read_to_string(document::root().join("Cargo.toml")).unwrap();
     let packages = metadata["packages"].as_array().unwrap().iter();
     packages
@@ -194,6 +193,12 @@ fn sdk() -> Vec<(String, PathBuf)> {
         .filter(|(name, _)| name.starts_with("aws-sdk-") && manifest.contains(&format!("\n{name} = ")))
         .map(|(name, path)| (name.to_owned(), Path::new(path).parent().unwrap().to_owned()))
         .collect()
+}
+
+fn cargo(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(document::root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// The sources of everything that is deployed.
