@@ -193,6 +193,21 @@ async fn admission_takes_one_round_trip_on_a_warm_connection() {
 }
 
 #[tokio::test]
+async fn a_connection_is_renewed_with_the_secret_as_it_reads_by_then() {
+    let db = support::database(18).await;
+    let (_lab, token) = Lab::ready(&db.url).await;
+    let most_age = Duration::from_secs(1);
+    let lab = Lab::renewed_after(&db.url, most_age);
+    lab.live(&token, "sales").await;
+    lab.lose_secret();
+    lab.live(&token, "sales").await;
+    tokio::time::sleep(most_age).await;
+    assert_eq!(lab.code(&token).await, "secret_missing");
+    lab.point_to(&db.url);
+    lab.live(&token, "sales").await;
+}
+
+#[tokio::test]
 async fn calls_at_one_time_share_one_connection() {
     let db = support::database(17).await;
     let (_lab, token) = Lab::ready(&db.url).await;

@@ -2,12 +2,13 @@
 //! network that has forgotten it: whoever takes it looks first whether the server is still there.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant as Clock, SystemTime};
+use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
 use crate::connection::Connection;
 use crate::memory::Consent;
+use crate::moment::Moment;
 
 /// The longest that a connection is used: a login that was revoked, or got other settings, is another one after that.
 const MOST_AGE: Duration = Duration::from_mins(5);
@@ -49,21 +50,6 @@ pub(crate) struct Home {
     idle: Arc<Idle>,
     place: Place,
     opened: Moment,
-}
-
-/// A point in time on both clocks: one of them stands still while a function is frozen, the other can be set.
-#[derive(Debug, Clone, Copy)]
-struct Moment(Clock, SystemTime);
-
-impl Moment {
-    fn now() -> Self {
-        Self(Clock::now(), SystemTime::now())
-    }
-
-    /// The longer time; the longest of all where a clock was set back.
-    fn elapsed(&self) -> Duration {
-        self.0.elapsed().max(self.1.elapsed().unwrap_or(Duration::MAX))
-    }
 }
 
 impl Idle {
@@ -117,24 +103,5 @@ impl Home {
         let waiting = Waiting { connection, home: self, since: Moment::now() };
         let mut place = idle.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         place.replace(waiting).map(|before| before.connection)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_passes_on_either_clock() {
-        let (past, minutes) = (SystemTime::now() - Duration::from_mins(3), Duration::from_mins(3));
-        assert!(
-            Moment(Clock::now(), past).elapsed() >= minutes,
-            "the other stood still in a frozen function"
-        );
-        if let Some(before) = Clock::now().checked_sub(minutes) {
-            assert!(Moment(before, SystemTime::now()).elapsed() >= minutes, "a clock was set");
-        }
-        let later = Moment(Clock::now(), SystemTime::now() + minutes);
-        assert_eq!(later.elapsed(), Duration::MAX, "a clock was set back");
     }
 }

@@ -132,7 +132,12 @@ impl Caller {
 impl Control {
     /// A control database behind a secret. Nothing is connected before the first use.
     pub fn new(store: Arc<SecretStore>, secret_id: String) -> Self {
-        Self { links: Arc::new(Links::new(store, secret_id)), flows: LiveFlows::default() }
+        Self::renewed_after(store, secret_id, link::MOST_AGE)
+    }
+
+    /// The same, whose connection is kept for as long as is said and not five minutes.
+    pub fn renewed_after(store: Arc<SecretStore>, secret_id: String, most_age: Duration) -> Self {
+        Self { links: Arc::new(Links::new(store, secret_id, most_age)), flows: LiveFlows::default() }
     }
 
     /// The connections, for the cache that lies in the same database.

@@ -32,11 +32,16 @@ pub(super) struct Lab {
 
 impl Lab {
     pub(super) fn new(url: &str) -> Self {
+        Self::renewed_after(url, Duration::from_mins(5))
+    }
+
+    /// Keeps its connection no longer than this.
+    pub(super) fn renewed_after(url: &str, most_age: Duration) -> Self {
         let folder =
             std::env::temp_dir().join(format!("pinguard-{}", local::embedded::random_word().unwrap()));
         fs::create_dir(&folder).unwrap();
         let store = Arc::new(SecretStore::Files(folder.clone()));
-        let lab = Self { control: Control::new(store, SECRET.to_owned()), folder };
+        let lab = Self { control: Control::renewed_after(store, SECRET.to_owned(), most_age), folder };
         lab.point_to(url);
         lab
     }

@@ -12,12 +12,18 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, Row};
 
+use pg::Moment;
+
 use super::error::ControlError;
 use crate::secrets::{Secret, SecretError, SecretStage, SecretStore};
 
 /// How long a kept connection may be silent before it counts as dead, if half of the call's time is not less: a network
 /// that forgets idle connections drops what is sent on them without a word.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The longest that a connection is kept, unless told otherwise: a login whose password was changed, or that was locked, is
+/// noticed by a new one.
+pub(super) const MOST_AGE: Duration = Duration::from_mins(5);
 
 /// A value to bind, and its type: naming the types saves the round trip of asking for them, and a statement without a
 /// name also passes poolers that give every transaction another server connection.
@@ -28,6 +34,7 @@ pub(crate) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 pub(crate) struct Links {
     store: Arc<SecretStore>,
     secret_id: String,
+    most_age: Duration,
     warm: Mutex<Option<Arc<Link>>>,
 }
 
@@ -35,6 +42,7 @@ pub(crate) struct Links {
 struct Link {
     client: Client,
     driver: AbortHandle,
+    opened: Moment,
     dead: AtomicBool,
     /// One question at a time: a pooler that hands out transactions may give the server connection to another client
     /// while it still holds what this one sent ahead.
@@ -48,8 +56,8 @@ enum Origin {
 }
 
 impl Links {
-    pub(super) fn new(store: Arc<SecretStore>, secret_id: String) -> Self {
-        Self { store, secret_id, warm: Mutex::new(None) }
+    pub(super) fn new(store: Arc<SecretStore>, secret_id: String, most_age: Duration) -> Self {
+        Self { store, secret_id, most_age, warm: Mutex::new(None) }
     }
 
     /// Asks for at most one row on the warm connection. Where that turns out dead, once more on a new one; so the
@@ -104,7 +112,7 @@ impl Links {
     async fn warm(&self, deadline: Instant) -> Result<(Arc<Link>, Origin), ControlError> {
         // Held while connecting, so that calls that come at one time share one connection.
         let mut warm = timeout_at(deadline, self.warm.lock()).await.map_err(|_| ControlError::Deadline)?;
-        if let Some(link) = warm.as_ref().filter(|link| link.is_usable()) {
+        if let Some(link) = warm.as_ref().filter(|link| link.is_usable(self.most_age)) {
             return Ok((Arc::clone(link), Origin::Kept));
         }
         let link = Arc::new(self.connect(deadline).await?);
@@ -162,14 +170,14 @@ impl Link {
         answer
     }
 
-    fn is_usable(&self) -> bool {
-        !self.dead.load(Ordering::Relaxed) && !self.client.is_closed()
+    fn is_usable(&self, most_age: Duration) -> bool {
+        !self.dead.load(Ordering::Relaxed) && !self.client.is_closed() && self.opened.elapsed() < most_age
     }
 }
 
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link").field("usable", &self.is_usable()).finish_non_exhaustive()
+        f.debug_struct("Link").field("opened", &self.opened).field("dead", &self.dead).finish_non_exhaustive()
     }
 }
 
@@ -189,5 +197,6 @@ async fn open(secret: &Secret, deadline: Instant) -> Result<Link, ControlError> 
     let login = timeout_at(deadline, config.connect_raw(stream, NoTls)).await;
     let (client, connection) = login.map_err(|_| ControlError::Deadline)?.map_err(ControlError::startup)?;
     let driver = tokio::spawn(connection).abort_handle();
-    Ok(Link { client, driver, dead: AtomicBool::new(false), turn: Mutex::new(()) })
+    let dead = AtomicBool::new(false);
+    Ok(Link { client, driver, opened: Moment::now(), dead, turn: Mutex::new(()) })
 }
