@@ -8,6 +8,7 @@ mod cross_check;
 mod function;
 mod known;
 mod names;
+mod planning;
 mod plpgsql;
 mod relation;
 mod scan;
@@ -317,6 +318,7 @@ impl<'r> Judgement<'r> {
     fn tree(&mut self, text: &str, origin: &Arc<Origin>, reads: Reads) -> Vec<ColumnType> {
         let Some(tree) = self.read(text, origin) else { return Vec::new() };
         self.scan(&tree, origin, reads, &HashMap::new());
+        self.planning(&tree, origin);
         columns::of(&tree)
     }
 

@@ -69,8 +69,20 @@ pub(crate) struct Node<'a, 't> {
 
 impl<'t> Tree<'t> {
     /// Every node, in the order in which they end: children before their parents, the root last.
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = Node<'_, 't>> {
+    pub(crate) fn nodes(&self) -> impl DoubleEndedIterator<Item = Node<'_, 't>> {
         (0..self.nodes.len()).map(|id| Node { tree: self, id: NodeId(id) })
+    }
+
+    /// One of them.
+    pub(crate) fn node(&self, id: NodeId) -> Node<'_, 't> {
+        Node { tree: self, id }
+    }
+}
+
+impl NodeId {
+    /// Its place among [`Tree::nodes`].
+    pub(crate) fn index(self) -> usize {
+        self.0
     }
 }
 
@@ -119,10 +131,21 @@ impl<'a, 't> Node<'a, 't> {
 
     /// A field that is a list of nodes; others give none.
     pub(crate) fn list(self, name: &str) -> impl Iterator<Item = Self> + use<'a, 't> {
-        self.items(self.value(name)).filter_map(move |item| match item {
+        self.nodes_of(self.value(name))
+    }
+
+    /// The nodes of a value that is a list of them.
+    pub(crate) fn nodes_of(self, value: Value<'t>) -> impl Iterator<Item = Self> + use<'a, 't> {
+        self.items(value).filter_map(move |item| match item {
             Value::Node(id) => Some(Self { tree: self.tree, id }),
             Value::Null | Value::Token(_) | Value::List(_) | Value::Bytes(_) => None,
         })
+    }
+
+    /// Every node in its fields and their lists, and in the lists of these.
+    pub(crate) fn children(self) -> impl Iterator<Item = Self> + use<'a, 't> {
+        let values = self.fields().map(|(_, _, value)| value);
+        values.flat_map(move |value| self.items(value)).flat_map(move |item| self.nodes_of(item))
     }
 
     /// The items of a value that is a list, else the value itself.

@@ -120,6 +120,10 @@ pub enum Code {
     FunctionReads,
     /// A function of an extension that is not listed.
     ExtensionFunction,
+    /// A constant that grows too long while PostgreSQL plans.
+    HugeConstant,
+    /// Subqueries that grow too many while PostgreSQL plans.
+    HugePlan,
     /// `regclass` and its kin while a selection is set.
     TypeNamesObjects,
 }
@@ -154,6 +158,8 @@ impl Code {
             Self::UserFunction => "user_function",
             Self::FunctionReads => "function_reads",
             Self::ExtensionFunction => "extension_function",
+            Self::HugeConstant => "huge_constant",
+            Self::HugePlan => "huge_plan",
             Self::TypeNamesObjects => "type_names_objects",
         }
     }

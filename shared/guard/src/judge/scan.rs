@@ -205,7 +205,7 @@ fn oid(value: Value<'_>) -> Option<Oid> {
 }
 
 /// The text of a literal of type text that is shorter than 127 bytes or has a four-byte header.
-fn literal_text(node: Node<'_, '_>) -> Option<String> {
+pub(super) fn literal_text(node: Node<'_, '_>) -> Option<String> {
     if node.kind() != Some(NodeKind::Const) || node.number("consttype") != Some(25) {
         return None;
     }
@@ -217,7 +217,7 @@ fn literal_text(node: Node<'_, '_>) -> Option<String> {
 }
 
 /// A byte as printed: signed on some processors, unsigned on others.
-fn byte(text: &str) -> Option<u8> {
+pub(super) fn byte(text: &str) -> Option<u8> {
     let number: i16 = text.parse().ok()?;
     u8::try_from(number.rem_euclid(256)).ok().filter(|_| (-128..=255).contains(&number))
 }
