@@ -1,25 +1,20 @@
 //! A call through the endpoint beside the least that a plain client does for the same rows.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use guard::{RowLimit, Rules};
-use http::Request;
-use http_body_util::BodyExt as _;
-use mcp::{App, Callers, Settings};
 use pg::{ConnectOptions, Connection, Memory, Question, Ran, Read, ReadPlan, Target};
 use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, pem::PemObject as _},
 };
-use state::{Cache, Journal, Limiter, SecretStage};
-use tokio::{sync::mpsc, task::JoinHandle};
+use serde_json::json;
+use state::SecretStage;
+use tokio::task::JoinHandle;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{
-    events::query,
+    endpoint::{Endpoint, timed},
     median, milliseconds,
     world::{DATABASE_SECRET, PATH, SQL, World},
 };
@@ -32,13 +27,13 @@ const AT_MOST: f64 = 1.6;
 
 /// Measures and prints.
 pub(crate) async fn measure(world: &World) {
-    let app = app(world);
+    let endpoint = Endpoint::of(world);
     let plain = Plain::of(world);
     let target = Target::parse(&world.reader_url).unwrap();
     let (mut ours, mut theirs, mut our_logins, mut their_logins) = (vec![], vec![], vec![], vec![]);
     for round in 0..WARM_UP + ROUNDS {
         let times = [
-            timed(call(&app, world)).await,
+            timed(call(&endpoint)).await,
             timed(plain.read()).await,
             timed(async { open(&target).await.close().await }).await,
             timed(plain.connect()).await,
@@ -59,7 +54,7 @@ pub(crate) async fn measure(world: &World) {
     println!(
         "  connect, BEGIN READ ONLY, the statement and ROLLBACK by tokio-postgres; at most {AT_MOST} is the aim"
     );
-    parts(&app, world, &target).await;
+    parts(&endpoint, world, &target).await;
     if ratio > AT_MOST {
         println!("NOT MET: {ratio:.2} is more than {AT_MOST}");
     }
@@ -75,52 +70,19 @@ fn line(what: &str, ours: Duration, theirs: Duration) -> f64 {
     ratio
 }
 
-async fn timed<T>(work: impl Future<Output = T>) -> Duration {
-    let since = Instant::now();
-    work.await;
-    since.elapsed()
-}
-
-fn app(world: &World) -> Arc<App> {
-    let cache = Arc::new(Cache::memory());
-    Arc::new(App {
-        settings: Settings::default(),
-        secrets: world.secrets(),
-        control: world.control(),
-        callers: Callers::ApiKeys,
-        journal: Journal::Channel(mpsc::unbounded_channel().0),
-        stamp_keys: None,
-        limiter: Limiter::new(Arc::clone(&cache)),
-        cache,
-        memories: mcp::Memories::default(),
-    })
-}
-
-async fn call(app: &Arc<App>, world: &World) {
-    let text = post(app, world, query(SQL)).await;
-    assert!(text.contains(r#""rowCount":7,"truncated":false"#), "{text}");
+async fn call(endpoint: &Endpoint) {
+    let answer = endpoint.call(PATH, "query", &json!({"sql": SQL})).await;
+    assert_eq!(answer["rowCount"], 7, "{answer}");
 }
 
 /// A request that needs no database but the control one.
-async fn list_tools(app: &Arc<App>, world: &World) {
-    let text = post(app, world, r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}"#.to_owned()).await;
-    assert!(text.contains(r#""name":"query""#), "{text}");
-}
-
-async fn post(app: &Arc<App>, world: &World, body: String) -> String {
-    let request = Request::post(PATH)
-        .header("host", "localhost")
-        .header("content-type", "application/json")
-        .header("authorization", format!("Bearer {}", world.key.text()))
-        .body(body)
-        .unwrap();
-    let answer = mcp::handle(app, request, soon()).await;
-    let body = answer.into_body().collect().await.unwrap().to_bytes();
-    String::from_utf8(body.to_vec()).unwrap()
+async fn list_tools(endpoint: &Endpoint) {
+    let answer = endpoint.ask(PATH, "tools/list", &json!({})).await;
+    assert_eq!(answer["result"]["tools"][0]["name"], "query", "{answer}");
 }
 
 /// What a call is made of, each part alone.
-async fn parts(app: &Arc<App>, world: &World, target: &Target) {
+async fn parts(endpoint: &Endpoint, world: &World, target: &Target) {
     let control = world.control();
     let secrets = world.secrets();
     let token = world.key.text().parse().unwrap();
@@ -131,7 +93,7 @@ async fn parts(app: &Arc<App>, world: &World, target: &Target) {
         (vec![], vec![], vec![], vec![], vec![]);
     let mut flights = 0;
     for _ in 0..ROUNDS {
-        listing.push(timed(list_tools(app, world)).await);
+        listing.push(timed(list_tools(endpoint)).await);
         admitting.push(timed(async { control.admit(&token, "team", soon()).await.unwrap() }).await);
         secret
             .push(timed(async { secrets.read(DATABASE_SECRET, SecretStage::Current).await.unwrap() }).await);

@@ -20,6 +20,9 @@ const STARTS: usize = 15;
 const WARM_CALLS: usize = 20;
 const TIME: Duration = Duration::from_secs(29);
 
+/// The most memory that a result of 10^8 rows may take, as a multiple of one of 1,000 rows.
+const FLAT: f64 = 1.2;
+
 /// The most that the program may have, in bytes.
 const AT_MOST: u64 = 12_000_000;
 
@@ -53,6 +56,23 @@ pub(crate) fn measure(world: &World, program: &Path) {
         }
         peak = peak.max(function.peak_kilobytes());
     }
+    let peaks = [1_000, 100_000_000].map(|rows| {
+        let sql =
+            format!("SELECT i, repeat('x', i % 100) FROM (SELECT generate_series(1, {rows}) AS i) AS t");
+        let event = self::event(FrontDoor::FunctionUrl, "POST", PATH, Some(world.key.text()), &query(&sql));
+        let mut function = Function::start(program, &environment, &world.folder.join("function.log"));
+        for _ in 0..3 {
+            function.settle();
+            let answer = function.invoke(&event, TIME);
+            assert!(
+                answer["body"]
+                    .as_str()
+                    .is_some_and(|body| body.contains("\"rowCount\":500,\"truncated\":true")),
+                "{answer}"
+            );
+        }
+        function.peak_kilobytes()
+    });
     let size = fs::metadata(program).unwrap().len();
     println!(
         "the function under the Runtime API, medians of {STARTS} starts; secrets from moto, which is Python"
@@ -67,6 +87,12 @@ pub(crate) fn measure(world: &World, program: &Path) {
         milliseconds(median(&mut warm))
     );
     println!("  peak memory              {:>6.1} MB   after {} calls", peak_megabytes(peak), WARM_CALLS + 1);
+    let [few, many] = peaks.map(peak_megabytes);
+    println!(
+        "  peak memory, 10^8 rows   {many:>6.1} MB   {:.2} times that of 1,000 rows; at most {FLAT} is the aim{}",
+        many / few,
+        if many / few > FLAT { ": NOT MET" } else { "" }
+    );
     println!(
         "  program                  {:>6.2} MB   at most {} MB is the aim",
         megabytes(size),

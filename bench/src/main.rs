@@ -9,6 +9,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::print_stderr,
     clippy::print_stdout,
     clippy::large_futures,
     dead_code,
@@ -17,13 +18,16 @@
 
 mod bare;
 mod call;
+mod callers;
 #[path = "../../tests/it/lambda/emulator.rs"]
 mod emulator;
+mod endpoint;
 #[path = "../../tests/it/lambda/events.rs"]
 mod events;
 mod function;
 mod guard;
 mod lanes;
+mod pages;
 mod peers;
 mod pins;
 #[path = "../../tests/it/recording/printer.rs"]
@@ -33,24 +37,54 @@ mod secrets_manager;
 mod wide;
 mod world;
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use self::{wide::Wide, world::World};
 
-#[tokio::main(flavor = "current_thread")]
+/// What is measured, by the word that asks for it alone.
+const ALL: [&str; 7] = ["call", "pins", "pages", "callers", "function", "lanes", "guard"];
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
-    let mut arguments = std::env::args_os().skip(1);
+    let mut arguments = std::env::args_os().skip(1).peekable();
     let program: PathBuf = arguments.next().expect("the path of the function's program").into();
-    let world = World::make().await;
-    if arguments.next().is_some_and(|word| word == "--peers") {
-        return peers::measure(&world, &program, arguments).await;
+    if arguments.next_if(|word| word == "--peers").is_some() {
+        return peers::measure(&World::make().await, &program, arguments).await;
     }
-    call::measure(&world).await;
-    pins::measure(&world).await;
-    function::measure(&world, &program);
-    let wide = Wide::make().await;
-    lanes::measure(&wide).await;
-    guard::measure(&wide).await;
+    let asked: Vec<String> = arguments.map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(word) = asked.iter().find(|word| !ALL.contains(&word.as_str())) {
+        eprintln!(
+            "`{word}` cannot be measured; what can is {}, all of it where nothing is named",
+            ALL.join(", ")
+        );
+        std::process::exit(2);
+    }
+    let wanted = |what: &str| asked.is_empty() || asked.iter().any(|word| word == what);
+    let world = Arc::new(World::make().await);
+    if wanted("call") {
+        call::measure(&world).await;
+    }
+    if wanted("pins") {
+        pins::measure(&world).await;
+    }
+    if wanted("pages") {
+        pages::measure(&world).await;
+    }
+    if wanted("callers") {
+        callers::measure(&world).await;
+    }
+    if wanted("function") {
+        tokio::task::block_in_place(|| function::measure(&world, &program));
+    }
+    if wanted("lanes") || wanted("guard") {
+        let wide = Wide::make().await;
+        if wanted("lanes") {
+            lanes::measure(&wide).await;
+        }
+        if wanted("guard") {
+            guard::measure(&wide).await;
+        }
+    }
 }
 
 /// The middle one of some times.

@@ -2,19 +2,15 @@
 
 use std::{
     fs,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
-use http::Request;
-use http_body_util::BodyExt as _;
-use mcp::{App, Callers, Settings};
 use pins::{Column, Pin, Scope, ScopeCredential, StampKey, StampState, Test};
 use serde_json::{Value, json};
-use state::{Cache, Flow, FlowStage, Journal, Limiter, StampKeys};
-use tokio::sync::mpsc;
+use state::{Flow, FlowStage};
 
 use crate::{
+    endpoint::{Endpoint, timed},
     median, milliseconds,
     world::{DATABASE_SECRET, World},
 };
@@ -37,14 +33,13 @@ const FREE: &str =
 pub(crate) async fn measure(world: &World) {
     let pins: Vec<Pin> = (0..PINS).map(pin).collect();
     publish(world, &pins).await;
-    let app = app(world);
-    let pinned = body("pq_stock_0", &json!({"least": 5}));
-    let free = body("query", &json!({"sql": FREE, "params": ["5"]}));
+    let endpoint = Endpoint::with_pins(world, STAMP_SECRET);
+    let (pinned, free) = (json!({"least": 5}), json!({"sql": FREE, "params": ["5"]}));
     let (mut by_pin, mut by_sql) = (vec![], vec![]);
     for round in 0..ROUNDS + 20 {
         let times = [
-            timed(post(&app, world, "/mcp/pins/pinned", &pinned)).await,
-            timed(post(&app, world, "/mcp/pins/free", &free)).await,
+            timed(call(&endpoint, "/mcp/pins/pinned", "pq_stock_0", &pinned)).await,
+            timed(call(&endpoint, "/mcp/pins/free", "query", &free)).await,
         ];
         if round >= 20 {
             by_pin.push(times[0]);
@@ -105,44 +100,9 @@ async fn publish(world: &World, pins: &[Pin]) {
     world.control().put_flow("acme", &flow, FlowStage::Live).await.unwrap();
 }
 
-fn app(world: &World) -> Arc<App> {
-    let secrets = world.secrets();
-    let cache = Arc::new(Cache::memory());
-    Arc::new(App {
-        settings: Settings::default(),
-        stamp_keys: Some(StampKeys::new(Arc::clone(&secrets), STAMP_SECRET.to_owned(), StampKeys::LIFE)),
-        secrets,
-        control: world.control(),
-        callers: Callers::ApiKeys,
-        journal: Journal::Channel(mpsc::unbounded_channel().0),
-        limiter: Limiter::new(Arc::clone(&cache)),
-        cache,
-        memories: mcp::Memories::default(),
-    })
-}
-
-fn body(tool: &str, arguments: &Value) -> String {
-    let params = json!({"name": tool, "arguments": arguments});
-    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string()
-}
-
-async fn post(app: &Arc<App>, world: &World, path: &str, body: &str) {
-    let request = Request::post(path)
-        .header("host", "localhost")
-        .header("content-type", "application/json")
-        .header("authorization", format!("Bearer {}", world.key.text()))
-        .body(body.to_owned())
-        .unwrap();
-    let latest = tokio::time::Instant::now() + Duration::from_secs(20);
-    let answer = mcp::handle(app, request, latest).await.into_body().collect().await.unwrap().to_bytes();
-    let text = String::from_utf8_lossy(&answer);
-    assert!(text.contains(r#""rowCount":7,"truncated":false"#), "{text}");
-}
-
-async fn timed(work: impl Future<Output = ()>) -> Duration {
-    let since = Instant::now();
-    work.await;
-    since.elapsed()
+async fn call(endpoint: &Endpoint, path: &str, tool: &str, arguments: &Value) {
+    let answer = endpoint.call(path, tool, arguments).await;
+    assert_eq!(answer["rowCount"], 7, "{answer}");
 }
 
 fn stamps(pins: &[Pin]) -> Duration {

@@ -41,7 +41,9 @@ pub(crate) struct World {
 impl World {
     pub(crate) async fn make() -> Self {
         let binaries = Binaries::unpacked(18).unwrap();
-        let options = ServerOptions { binaries, home: Home::Throwaway, port: None, settings: Vec::new() };
+        // For as many callers at one time, each with a connection to either database.
+        let settings = vec![("max_connections".to_owned(), "500".to_owned())];
+        let options = ServerOptions { binaries, home: Home::Throwaway, port: None, settings };
         let server = Server::start(&options).unwrap();
         let folder = std::env::temp_dir().join(format!("pinguard-bench-{}", random_word().unwrap()));
         fs::create_dir(&folder).unwrap();
