@@ -5,9 +5,11 @@ mod emulator;
 mod events;
 mod frozen;
 mod limits;
+mod pages;
 mod pins;
 mod rds_tokens;
 mod secrets_manager;
+mod secrets_out_of_reach;
 mod shapes;
 mod tokens;
 
@@ -73,18 +75,19 @@ async fn deploy_with(settings: &[(&str, &str)]) -> Deployed {
     secrets.create("pinguard/control", &database.url);
     secrets.create("pinguard/stock", &login.url);
     let log = folder.0.join("function.log");
-    let environment = [
-        ("AWS_ENDPOINT_URL", secrets.url()),
-        ("PINGUARD_CONTROL_SECRET", "pinguard/control".to_owned()),
-        ("PINGUARD_PUBLIC_URL", format!("https://{HOST}")),
-    ];
-    let environment: Vec<(&str, &str)> = environment
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .chain(settings.iter().copied())
-        .collect();
-    let function = Function::start(&program("mcp", env!("CARGO_BIN_EXE_mcp-under-test")), &environment, &log);
+    let function = start(&secrets.url(), settings, &log);
     Deployed { function, key, secrets, login, database, log, _folder: folder }
+}
+
+/// Starts the function, with what it asks of AWS at this URL.
+fn start(aws: &str, settings: &[(&str, &str)], log: &Path) -> Function {
+    let public = format!("https://{HOST}");
+    let own = [
+        ("AWS_ENDPOINT_URL", aws),
+        ("PINGUARD_CONTROL_SECRET", "pinguard/control"),
+        ("PINGUARD_PUBLIC_URL", &public),
+    ];
+    Function::start(&program("mcp", env!("CARGO_BIN_EXE_mcp-under-test")), &[&own, settings].concat(), log)
 }
 
 fn control(database: &TestDb) -> Control {

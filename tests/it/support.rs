@@ -148,6 +148,14 @@ impl TestServer {
         self.quiet.get_or_init(async || self.admin().await.batch_execute(&make).await.unwrap()).await;
     }
 
+    /// Ends it as it ends in an emergency: everybody is sent away in the middle of what they do.
+    pub(crate) fn quit(&self) {
+        let file = self.server.data_dir().join("postmaster.pid");
+        let pid = std::fs::read_to_string(file).unwrap();
+        let quit = ["-QUIT", pid.lines().next().unwrap()];
+        assert!(std::process::Command::new("kill").args(quit).status().unwrap().success());
+    }
+
     /// Replaces `pg_hba.conf`.
     pub(crate) async fn set_hba(&self, lines: &[&str]) {
         std::fs::write(self.server.data_dir().join("pg_hba.conf"), lines.join("\n") + "\n").unwrap();

@@ -61,7 +61,7 @@ impl Pooler {
             "[databases]\n* = host=127.0.0.1 port={} auth_user={SUPERUSER}\n\
              [pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n\
              auth_type = scram-sha-256\nauth_file = {}\nauth_user = {SUPERUSER}\n\
-             pool_mode = transaction\ndefault_pool_size = {size}\n{more}",
+             pool_mode = transaction\nmax_client_conn = 400\ndefault_pool_size = {size}\n{more}",
             server.port(),
             folder.join("users").display(),
         );

@@ -88,7 +88,10 @@ fn explain(id: &str, error: &SdkError<GetSecretValueError>) -> SecretError {
     let source = chain(error).into();
     match error {
         SdkError::TimeoutError(_) => SecretError::Unreachable { id, source: Some(source) },
-        SdkError::DispatchFailure(failure) if failure.is_io() || failure.is_timeout() => {
+        // A line that ends before the answer is of no kind, but known to pass.
+        SdkError::DispatchFailure(failure)
+            if failure.is_io() || failure.is_timeout() || failure.as_other().is_some() =>
+        {
             SecretError::Unreachable { id, source: Some(source) }
         }
         SdkError::ServiceError(answer) => {

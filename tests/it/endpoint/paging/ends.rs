@@ -31,7 +31,7 @@ async fn behind_ten_thousand_rows_the_statement_runs_again() {
             summary(&last).contains("passes over its first 10500 rows, whose order may have shifted by then"),
             "{last}"
         );
-        endpoint.records();
+        let hash = endpoint.records()[0].sql_hash.clone();
         let next = endpoint.next_page(&cursor(&last)).await;
         assert_eq!(numbers(&next), numbered(10_501, 11_000));
         let note = next["notes"][0].as_str().unwrap();
@@ -42,6 +42,7 @@ async fn behind_ten_thousand_rows_the_statement_runs_again() {
         );
         let record = endpoint.records().pop().unwrap();
         assert_eq!((record.page, record.lane.is_some()), (Some(22), true), "it asked the database");
+        assert!(hash.is_some() && record.sql_hash == hash, "{record:?}");
 
         // The page behind the end is kept as well, and the statement does not run once more for it.
         endpoint.point_to("postgres://u:p@127.0.0.1:1/d");

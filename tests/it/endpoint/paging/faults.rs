@@ -108,7 +108,7 @@ async fn without_its_cache_a_first_page_says_that_there_are_no_others() {
 }
 
 #[tokio::test]
-async fn a_cache_that_was_wiped_or_half_wiped_gives_nothing_wrong() {
+async fn a_cache_that_was_wiped_gives_nothing() {
     let db = support::database(18).await;
     let redis = Server::start(&[]);
     let endpoint = instance(&db, at(&redis.url())).await;
@@ -122,6 +122,31 @@ async fn a_cache_that_was_wiped_or_half_wiped_gives_nothing_wrong() {
         WHERE schemaname = 'pinguard' AND tablename LIKE 'cache%' LOOP EXECUTE 'TRUNCATE ' || t || ' CASCADE'; END LOOP; END $$")
         .await;
     expired(&endpoint, &handle).await;
+}
+
+#[tokio::test]
+async fn of_a_result_that_lost_a_part_the_pages_of_that_part_are_gone() {
+    let db = support::database(18).await;
+    let redis = Server::start(&[]);
+    let last = async |endpoint: &Endpoint, first: &Value| {
+        let arguments = json!({"cursor": cursor(first), "page": 400});
+        endpoint.call("next_page", arguments).await.0
+    };
+    // The record is part 0; of 4,000 rows two parts are made, and the last page is in the second.
+    for cache in [at(&redis.url()), table(&db)] {
+        let endpoint = instance(&db, cache).await;
+        let first = endpoint.query(&rows(4_000)).await;
+        assert_eq!(numbers(&last(&endpoint, &first).await), numbered(3_991, 4_000));
+        let key = redis.tell("EVAL \"return table.concat(redis.call('KEYS','*:entry:*'),' ')\" 0");
+        if key.is_empty() {
+            db.run("DELETE FROM pinguard.cache_part WHERE number = 2").await;
+        } else {
+            assert_eq!(redis.tell(&format!("HDEL {key} 2")), ":1");
+        }
+        assert_eq!(last(&endpoint, &first).await["code"], "cursor_expired");
+        assert_eq!(numbers(&endpoint.next_page(&cursor(&first)).await), numbered(11, 20));
+        redis.tell("FLUSHALL");
+    }
 }
 
 #[tokio::test]
@@ -162,4 +187,46 @@ async fn a_full_cache_keeps_nothing_and_says_so() {
         }
     }
     assert!(kept < 6, "it is not full");
+}
+
+#[tokio::test]
+async fn a_cache_whose_line_is_cut_anywhere_gives_the_page_or_none() {
+    let db = support::database(18).await;
+    let redis = Server::start(&[]);
+    let proxy = Proxy::start(redis.port).await;
+    let url = redis.url().replacen(&format!(":{}", redis.port), &format!(":{}", proxy.port), 1);
+    let endpoint = instance(&db, at(&redis.url())).await;
+    let handle = cursor(&endpoint.query(&rows(3_000)).await);
+    let (mut pages, mut lost) = (0, 0);
+    for bytes in [0, 1, 5, 9, 40, 100, 300, 600, 1_000, 3_000, 10_000, 30_000, 100_000, 500_000] {
+        // Each with no line yet, so that its first one is cut.
+        let other = Setup { cache: at(&url), ..pages_of(10) }.start(&db, &db.url).await;
+        proxy.set(Fault::CutAfterBytes(bytes));
+        let (answer, failed) = other.call("next_page", json!({"cursor": handle})).await;
+        if failed {
+            assert_eq!(answer["code"], "cursor_expired", "{answer}");
+            lost += 1;
+        } else {
+            assert_eq!(numbers(&answer), numbered(11, 20), "cut after {bytes}");
+            pages += 1;
+        }
+        proxy.set(Fault::None);
+        assert_eq!(numbers(&other.next_page(&handle).await), numbered(11, 20), "and then it is well again");
+    }
+    assert!(pages > 0 && lost >= 8, "{pages} pages, {lost} lost");
+}
+
+#[tokio::test]
+async fn what_runs_again_is_answered_though_nothing_more_can_be_kept() {
+    let db = support::database(18).await;
+    let redis = Server::start(&["maxmemory-policy noeviction"]);
+    let endpoint = Setup { cache: at(&redis.url()), ..pages_of(500) }.start(&db, &db.url).await;
+    let first = endpoint.query(&rows(12_000)).await;
+    let last = endpoint.good("next_page", json!({"cursor": cursor(&first), "page": 21})).await;
+    assert_eq!(redis.tell("CONFIG SET maxmemory 1"), "+OK");
+    let behind = endpoint.next_page(&cursor(&last)).await;
+    assert_eq!((numbers(&behind), &behind["truncated"]), (numbered(10_501, 11_000), &json!(true)));
+    assert!(behind["cursor"].is_null(), "{behind}");
+    let notes = behind["notes"].to_string();
+    assert!(notes.contains("ran again") && notes.contains("could not be kept (cache_full)"), "{notes}");
 }
