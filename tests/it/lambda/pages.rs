@@ -27,7 +27,7 @@ async fn two(cache: Option<&Server>, limits: Value) -> (Deployed, [Function; 2])
     (deployed, more)
 }
 
-fn call(function: &mut Function, key: &str, tool: &str, arguments: Value) -> Value {
+fn call(function: &mut Function, key: &str, tool: &str, arguments: &Value) -> Value {
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {"name": tool, "arguments": arguments}});
     let event = events::event(events::FrontDoor::FunctionUrl, "POST", PATH, Some(key), &message.to_string());
@@ -46,14 +46,14 @@ async fn a_page_outlives_the_process_that_read_it_killed_and_the_database_it_cam
         let (deployed, [mut one, mut other]) = two(cache, json!({})).await;
         let key = deployed.key.text();
         let sql = format!("SELECT i FROM generate_series(1, {ROWS}) AS i ORDER BY i");
-        let mut answer = call(&mut one, key, "query", json!({"sql": sql}));
+        let mut answer = call(&mut one, key, "query", &json!({"sql": sql}));
         let mut seen = numbers(&answer);
         // As SIGKILL ends it.
         drop(one);
         deployed.has_left().await;
         deployed.secrets.put("pinguard/stock", "postgres://u:p@127.0.0.1:1/d", "AWSCURRENT");
         while answer["cursor"].is_string() {
-            answer = call(&mut other, key, "next_page", json!({"cursor": answer["cursor"]}));
+            answer = call(&mut other, key, "next_page", &json!({"cursor": answer["cursor"]}));
             seen.extend(numbers(&answer));
         }
         assert_eq!(seen, (1..=ROWS).collect::<Vec<_>>());
@@ -70,7 +70,7 @@ async fn the_calls_of_a_minute_are_counted_by_all_processes_together() {
         let mut codes = Vec::new();
         for _ in 0..4 {
             for function in [&mut one, &mut other] {
-                codes.push(call(function, key, "query", json!({"sql": "SELECT 1"}))["code"].clone());
+                codes.push(call(function, key, "query", &json!({"sql": "SELECT 1"}))["code"].clone());
             }
         }
         let over = json!("too_many_calls");
