@@ -81,18 +81,22 @@ impl Selecting {
     }
 }
 
-/// All that a major knows.
-pub(crate) fn statements(major: u16) -> Vec<Statement> {
+/// What the statements would write outside the data folder, as the corpora name it.
+const WRITTEN: [&str; 2] = ["/tmp/guard_out", "/tmp/x"];
+
+/// All that a ground's major knows.
+pub(crate) fn statements(ground: &Ground) -> Vec<Statement> {
+    let major = ground.server.major;
     let lines = CORPORA.iter().flat_map(|corpus| corpus.lines());
     let cases = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
     cases
         .filter(|case| case["min_version"].as_u64().unwrap_or(0) <= u64::from(major))
         .filter(|case| case["max_version"].as_u64().unwrap_or(u64::MAX) >= u64::from(major))
-        .map(|case| statement(&case))
+        .map(|case| statement(&case, ground))
         .collect()
 }
 
-fn statement(case: &Value) -> Statement {
+fn statement(case: &Value, ground: &Ground) -> Statement {
     let text = |key: &str| case[key].as_str().unwrap();
     let expected = |key: &str| match text(key) {
         "allow" => Expected::Allow,
@@ -104,7 +108,9 @@ fn statement(case: &Value) -> Statement {
     Statement {
         id: text("id").to_owned(),
         technique: text("technique").to_owned(),
-        sql: text("sql").to_owned(),
+        sql: WRITTEN.iter().zip(ground.written()).fold(text("sql").to_owned(), |sql, (path, own)| {
+            sql.replace(&format!("{path}'"), &format!("{own}'"))
+        }),
         database,
         expected: [expected("expect_no_selection"), expected("expect_selection")],
     }
@@ -115,7 +121,21 @@ pub(crate) struct Ground {
     pub(crate) server: TestServer,
 }
 
+impl Drop for Ground {
+    fn drop(&mut self) {
+        for path in self.written() {
+            // Mostly it is not there.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
 impl Ground {
+    /// What the statements would write outside the data folder. No other ground's do.
+    pub(crate) fn written(&self) -> [String; 2] {
+        WRITTEN.map(|path| format!("{path}_{}", self.server.port()))
+    }
+
     pub(crate) async fn lay_out(major: u16) -> Self {
         // What happens in the background must not look like a statement's doing.
         let settings = [

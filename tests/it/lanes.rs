@@ -57,9 +57,14 @@ async fn what_is_remembered_takes_two_flights() {
             "EXPLAIN SELECT * FROM shop.notes",
         ] {
             ran(&mut connection, &memory, sql).await;
-            let before = connection.flights();
-            let again = ran(&mut connection, &memory, sql).await;
-            assert_eq!((connection.flights() - before, again.lane), (2, Some(Lane::Quiet)), "{sql}");
+            // What other tests write on this server can cost more.
+            let mut fewest = u64::MAX;
+            for _ in 0..20 {
+                let before = connection.flights();
+                assert_eq!(ran(&mut connection, &memory, sql).await.lane, Some(Lane::Quiet), "{sql}");
+                fewest = fewest.min(connection.flights() - before);
+            }
+            assert_eq!(fewest, 2, "{sql}");
         }
         let ran =
             ran(&mut connection, &memory, "SELECT * FROM shop.orders o JOIN shop.notes n USING (note)").await;

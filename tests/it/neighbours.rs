@@ -45,7 +45,7 @@ fn the_neighbours_of_what_must_be_refused_are_refused_on_every_major() {
         let since = Instant::now();
         let mut figures = Figures::default();
         for database in Ground::databases() {
-            judge_all(&ground, database, &statements(major), &mut figures).await;
+            judge_all(&ground, database, &statements(&ground), &mut figures).await;
         }
         let Figures { made, parsed, refused, failed, admitted, harmless } = figures;
         tell(&format!(

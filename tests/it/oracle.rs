@@ -32,7 +32,7 @@ struct Figures {
 fn what_the_guard_lets_through_changes_nothing_on_any_major() {
     in_threads(&MAJORS, async |major| {
         let ground = Ground::lay_out(major).await;
-        let statements = statements(major);
+        let statements = statements(&ground);
         let since = Instant::now();
         let before = State::of(&ground, Ground::databases()).await;
         let looked = since.elapsed();

@@ -60,9 +60,9 @@ fn known() -> BTreeMap<&'static str, Notice> {
 #[tokio::test]
 async fn the_oracle_notices_every_write_that_is_known_when_the_guard_is_off() {
     let since = Instant::now();
-    let statements = statements(MAJOR);
-    let known = known();
-    let mut bench = Bench::over(Ground::lay_out(MAJOR).await).await;
+    let ground = Ground::lay_out(MAJOR).await;
+    let (statements, known) = (statements(&ground), known());
+    let mut bench = Bench::over(ground).await;
     let mut wrong = Vec::new();
     let mut counts = [0; 4];
     let mut groups = groups(&statements, &known);
@@ -197,7 +197,7 @@ impl Bench {
 
 /// Whether the server ran it.
 async fn run(client: &Client, sql: &str, way: Way) -> bool {
-    client.batch_execute("SET statement_timeout = '300ms'; SET lock_timeout = '200ms'").await.unwrap();
+    client.batch_execute("SET statement_timeout = '1s'; SET lock_timeout = '200ms'").await.unwrap();
     let ran = match way {
         Way::ReadOnly => {
             client.batch_execute("BEGIN READ ONLY").await.unwrap();
