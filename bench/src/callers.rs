@@ -43,7 +43,8 @@ pub(crate) async fn measure(world: &Arc<World>) {
         for _ in 0..2 {
             let theirs = pgbench(world, kept);
             let ours = ours(world, kept).await;
-            println!("  {what}: pinguard {}; pgbench {}", ours.said(), theirs.said());
+            let left_out = if kept { "" } else { ", besides connecting" };
+            println!("  {what}: pinguard {}; pgbench {}{left_out}", ours.said(), theirs.said());
             ratios.push(ours.a_second / theirs.a_second);
         }
         let ratio = ratios.iter().sum::<f64>() / 2.0;

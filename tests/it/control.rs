@@ -3,12 +3,10 @@
 mod lab;
 
 use std::{
-    fs,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
-use local::embedded::{Binaries, Home, Server, ServerOptions};
 use state::{Admission, ApiKey, Credential, CredentialId, FlowStage, KeyToken, NewKey, Scope};
 use tokio::{net::TcpListener, task::JoinSet, time::Instant};
 
@@ -16,6 +14,7 @@ use crate::support::{
     self, TestDb,
     pooler::Pooler,
     proxy::{Fault, Proxy},
+    restarting::Restarting,
 };
 use lab::{Lab, count_flights, flow, id, many, soon};
 
@@ -276,25 +275,13 @@ async fn a_connection_that_fell_silent_is_given_up_after_two_seconds() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_control_database_that_restarts_is_found_again() {
-    let home =
-        std::env::temp_dir().join(format!("pinguard-restart-{}", local::embedded::random_word().unwrap()));
-    let options = |port| ServerOptions {
-        binaries: Binaries::unpacked(18).unwrap(),
-        home: Home::At(home.clone()),
-        port,
-        settings: vec![("fsync".to_owned(), "off".to_owned())],
-    };
-    let server = Server::start(&options(None)).unwrap();
-    let port = server.port();
-    let place = server.data_dir().parent().unwrap().to_owned();
-    let (lab, token) = Lab::ready(&server.superuser_url("postgres")).await;
+    let mut restarting = Restarting::start();
+    let (lab, token) = Lab::ready(&restarting.server().superuser_url("postgres")).await;
     lab.live(&token, "sales").await;
-    server.stop().unwrap();
+    restarting.stop();
     assert_eq!(lab.code(&token).await, "unreachable");
-    let server = Server::start(&options(Some(port))).unwrap();
+    restarting.come_back();
     lab.live(&token, "sales").await;
-    server.stop().unwrap();
-    fs::remove_dir_all(place).unwrap();
 }
 
 #[tokio::test]

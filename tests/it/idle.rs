@@ -41,6 +41,10 @@ impl Credential {
 }
 
 impl Keeper for Credential {
+    fn id(&self) -> &str {
+        self.id
+    }
+
     fn secret(&self, _: Stage) -> Asked<'_, SecretText> {
         let secret = SecretText {
             text: self.url.lock().unwrap().clone(),

@@ -8,6 +8,7 @@ pub(crate) mod command;
 pub(crate) mod http;
 pub(crate) mod pooler;
 pub(crate) mod proxy;
+pub(crate) mod restarting;
 pub(crate) mod standby;
 pub(crate) mod tls;
 

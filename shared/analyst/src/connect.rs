@@ -33,6 +33,9 @@ pub type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send +
 
 /// Who keeps a credential: gives its secret, and tokens where the secret holds no password.
 pub trait Keeper: Sync {
+    /// The secret's id.
+    fn id(&self) -> &str;
+
     /// Reads the secret.
     fn secret(&self, stage: Stage) -> Asked<'_, SecretText>;
 
@@ -60,7 +63,7 @@ pub async fn open(keeper: &dyn Keeper, idle: &Arc<Idle>, options: ConnectOptions
     let first = match keeper.secret(Stage::Current).await {
         Ok(secret) => secret,
         Err(failure) => {
-            idle.leave(&keeper.place("").secret).await;
+            idle.leave(keeper.id()).await;
             return Err(failure);
         }
     };

@@ -7,6 +7,7 @@ mod columns;
 mod cross_check;
 mod function;
 mod known;
+mod literal;
 mod names;
 mod planning;
 mod plpgsql;

@@ -51,6 +51,10 @@ impl Way<'_> {
 }
 
 impl Keeper for Credential<'_> {
+    fn id(&self) -> &str {
+        &self.secret.secret_id
+    }
+
     fn secret(&self, stage: Stage) -> Asked<'_, SecretText> {
         Box::pin(async move {
             let stage = match stage {

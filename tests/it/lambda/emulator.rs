@@ -4,7 +4,7 @@
 
 use std::{
     fs::{self, File},
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead, BufReader, Write as _},
     net::{Ipv4Addr, TcpListener, TcpStream},
     path::Path,
     process::{Child, Command, Stdio},
@@ -177,30 +177,36 @@ impl Drop for Function {
     }
 }
 
+/// The next request of a connection: the lines of its head in lower case, and its body. None where it has ended.
+pub(super) fn read_request(reader: &mut impl BufRead) -> Option<(Vec<String>, Vec<u8>)> {
+    let mut head = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return None;
+        }
+        if line == "\r\n" {
+            break;
+        }
+        head.push(line.trim_end().to_ascii_lowercase());
+    }
+    let length = head.iter().find_map(|line| line.strip_prefix("content-length: "));
+    let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+    reader.read_exact(&mut body).ok()?;
+    Some((head, body))
+}
+
 /// Reads the requests of one connection, and writes the answer to each.
 fn serve(stream: &TcpStream, requests: &Sender<Request>) {
     stream.set_nodelay(true).unwrap();
     let mut reader = BufReader::new(stream);
     let mut writer = stream;
     loop {
-        let mut head = Vec::new();
-        loop {
-            let mut line = String::new();
-            if reader.read_line(&mut line).unwrap_or(0) == 0 {
-                return;
-            }
-            if line == "\r\n" {
-                break;
-            }
-            head.push(line.trim_end().to_ascii_lowercase());
-        }
+        let Some((head, body)) = read_request(&mut reader) else { return };
         let mut words = head[0].split(' ').map(str::to_owned);
         let (method, path) = (words.next().unwrap().to_ascii_uppercase(), words.next().unwrap());
-        let length = head.iter().find_map(|line| line.strip_prefix("content-length: "));
-        let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
         let (answer, answered) = channel();
-        let read = reader.read_exact(&mut body).is_ok();
-        if !read || requests.send(Request { method, path, body, answer }).is_err() {
+        if requests.send(Request { method, path, body, answer }).is_err() {
             return;
         }
         // The function is gone, or nobody wants anything of it any more.

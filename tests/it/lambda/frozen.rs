@@ -1,16 +1,19 @@
 //! What a function keeps while it is frozen: one connection, nothing of a call, and neither for longer than it may.
 
-use std::{fs, time::Duration};
+use std::time::Duration;
 
-use local::embedded::{Binaries, Home, Server, ServerOptions};
 use serde_json::{Value, json};
 
 use super::{
     Deployed, PATH, SQL, TIME, content, control, deploy, deploy_with,
     events::{FrontDoor, HOST, event, query},
     go_live,
+    tokens::deploy_for_tokens,
 };
-use crate::{openid::Provider, support};
+use crate::{
+    openid::Provider,
+    support::{self, restarting::Restarting},
+};
 
 impl Deployed {
     /// The answer to a call of the statement that all these tests use.
@@ -26,14 +29,7 @@ async fn what_waits_is_used_again_and_knows_nothing_of_the_caller_before() {
         {"id": "bob", "claims": {"tenant": "b"}},
         {"id": "eve"},
     ]));
-    let keys = format!("{}/jwks", provider.issuer);
-    let mut deployed = deploy_with(&[
-        ("PINGUARD_AUTH", "oauth"),
-        ("PINGUARD_OAUTH_ISSUER", &provider.issuer),
-        ("PINGUARD_OAUTH_JWKS_URL", &keys),
-        ("PINGUARD_OAUTH_WORKSPACE", "acme"),
-    ])
-    .await;
+    let mut deployed = deploy_for_tokens(&provider).await;
     deployed
         .database
         .run(
@@ -129,28 +125,19 @@ async fn after_a_longer_time_than_is_set_the_connection_is_another() {
 
 #[tokio::test]
 async fn servers_that_restart_meanwhile_are_found_again() {
-    let word = local::embedded::random_word().unwrap();
-    let home = std::env::temp_dir().join(format!("pinguard-frozen-{word}"));
-    let options = |port| ServerOptions {
-        binaries: Binaries::unpacked(18).unwrap(),
-        home: Home::At(home.clone()),
-        port,
-        settings: vec![("fsync".to_owned(), "off".to_owned())],
-    };
-    let server = Server::start(&options(None)).unwrap();
-    let (port, place) = (server.port(), server.data_dir().parent().unwrap().to_owned());
-    let admin = support::connect(&server.superuser_url("postgres")).await;
+    let mut restarting = Restarting::start();
+    let admin = support::connect(&restarting.server().superuser_url("postgres")).await;
     let made = "CREATE ROLE reader LOGIN PASSWORD 'x'; CREATE TABLE fruit (name text); INSERT INTO fruit VALUES ('fig');
          GRANT SELECT ON fruit TO reader";
     admin.batch_execute(made).await.unwrap();
     drop(admin);
     let mut deployed = deploy().await;
-    deployed.secrets.put("pinguard/stock", &server.url("reader", "x", "postgres"), "AWSCURRENT");
+    deployed.secrets.put("pinguard/stock", &restarting.server().url("reader", "x", "postgres"), "AWSCURRENT");
     let fruit = query("SELECT name FROM fruit");
     assert_eq!(content(&deployed.ask(FrontDoor::FunctionUrl, &fruit))["rows"], json!([["fig"]]));
     deployed.function.freeze();
-    server.stop().unwrap();
-    let server = Server::start(&options(Some(port))).unwrap();
+    restarting.stop();
+    restarting.come_back();
     // The control database's server is everybody's: it ends what the function has with it.
     let control = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
          WHERE application_name = 'pinguard-control' AND datname = current_database()";
@@ -158,7 +145,6 @@ async fn servers_that_restart_meanwhile_are_found_again() {
     assert!(ended.get::<_, i64>(0) > 0);
     deployed.function.thaw();
     assert_eq!(content(&deployed.ask(FrontDoor::FunctionUrl, &fruit))["rows"], json!([["fig"]]));
+    // Its connection goes ahead of the server.
     drop(deployed);
-    server.stop().unwrap();
-    fs::remove_dir_all(place).unwrap();
 }

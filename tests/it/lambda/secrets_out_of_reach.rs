@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufReader, Write as _},
     net::{Ipv4Addr, TcpListener, TcpStream},
     sync::{Arc, Mutex},
     thread,
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{
     PATH, TIME, content,
-    emulator::Function,
+    emulator::{Function, read_request},
     events::{FrontDoor, event, query},
     publish, start,
 };
@@ -70,22 +70,7 @@ fn error(status: u16, kind: &str, message: &str) -> Answer {
 /// Answers the requests of one connection.
 fn serve(mut stream: &TcpStream, control: &str, told: &Mutex<Answer>) {
     let mut reader = BufReader::new(stream);
-    loop {
-        let mut length = 0;
-        loop {
-            let mut line = String::new();
-            if reader.read_line(&mut line).unwrap_or(0) == 0 {
-                return;
-            }
-            if line == "\r\n" {
-                break;
-            }
-            if let Some(found) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                length = found.trim().parse().unwrap();
-            }
-        }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).unwrap();
+    while let Some((_, body)) = read_request(&mut reader) {
         let body: Value = serde_json::from_slice(&body).unwrap();
         let answer = match body["SecretId"].as_str() {
             Some("pinguard/control") => Answer::Says(200, control.to_owned()),

@@ -3,22 +3,27 @@
 use serde_json::{Value, json};
 
 use super::{
-    PATH, SQL, TIME, content, deploy_with,
+    Deployed, PATH, SQL, TIME, content, deploy_with,
     events::{FrontDoor, HOST, event, query},
 };
 use crate::openid::Provider;
 
-#[tokio::test]
-async fn a_deployed_function_takes_tokens_and_points_to_their_issuer() {
-    let provider = Provider::start(&json!([{"id": "agent-1"}]));
+/// Deploys the function for the tokens of a provider.
+pub(super) async fn deploy_for_tokens(provider: &Provider) -> Deployed {
     let keys = format!("{}/jwks", provider.issuer);
-    let mut deployed = deploy_with(&[
+    deploy_with(&[
         ("PINGUARD_AUTH", "oauth"),
         ("PINGUARD_OAUTH_ISSUER", &provider.issuer),
         ("PINGUARD_OAUTH_JWKS_URL", &keys),
         ("PINGUARD_OAUTH_WORKSPACE", "acme"),
     ])
-    .await;
+    .await
+}
+
+#[tokio::test]
+async fn a_deployed_function_takes_tokens_and_points_to_their_issuer() {
+    let provider = Provider::start(&json!([{"id": "agent-1"}]));
+    let mut deployed = deploy_for_tokens(&provider).await;
     let token = provider.token("agent-1", &format!("https://{HOST}{PATH}"), "mcp:call").await;
     let key = deployed.key.text().to_owned();
     let metadata = format!("/.well-known/oauth-protected-resource{PATH}");

@@ -68,8 +68,8 @@ impl Judgement<'_> {
 }
 
 fn may_grow(tree: &Tree<'_>) -> bool {
-    let queries = tree.nodes().filter(|node| node.kind() == Some(NodeKind::Query));
-    tree.nodes().any(is_steep) || queries.into_iter().nth(FEW_QUERIES - 1).is_some()
+    let is_query = |node: &Node<'_, '_>| node.kind() == Some(NodeKind::Query);
+    tree.nodes().any(is_steep) || tree.nodes().filter(is_query).nth(FEW_QUERIES - 1).is_some()
 }
 
 fn is_steep(node: Node<'_, '_>) -> bool {
@@ -127,7 +127,7 @@ impl<'a, 't> Walk<'a, 't> {
         let all = || children.iter().map(|child| child.constant).collect::<Option<Vec<Constant>>>();
         let constant = match node.kind() {
             Some(NodeKind::Var) => return self.column(node).unwrap_or(Measure { nodes: 1, constant: None }),
-            Some(NodeKind::Const) => Some(growth::literal(node)),
+            Some(NodeKind::Const) => Some(growth::given(node)),
             Some(NodeKind::Param)
                 if self.parameters == Parameters::Sent && node.number("paramkind") == Some(0) =>
             {
@@ -174,12 +174,18 @@ impl<'a, 't> Walk<'a, 't> {
         Measure { nodes, constant }
     }
 
+    fn query_of(&self, node: NodeId) -> Option<NodeId> {
+        self.within.get(node.index()).copied().flatten()
+    }
+
+    /// The query so many levels around another.
+    fn outer(&self, query: NodeId, levels: u32) -> Option<NodeId> {
+        (0..levels).try_fold(query, |query, _| self.query_of(query))
+    }
+
     /// What a column stands for, where its subquery is written out in its place.
     fn column(&self, column: Node<'a, 't>) -> Option<Measure> {
-        let mut query = self.within.get(column.id().index()).copied().flatten()?;
-        for _ in 0..column.number("varlevelsup")? {
-            query = self.within.get(query.index()).copied().flatten()?;
-        }
+        let query = self.outer(self.query_of(column.id())?, column.number("varlevelsup")?)?;
         let place = usize::try_from(column.number("varno")?).ok()?.checked_sub(1)?;
         let entry = self.tree.node(query).list("rtable").nth(place)?;
         // 0 is all of them as one value.
@@ -236,21 +242,14 @@ impl<'a, 't> Walk<'a, 't> {
     }
 
     fn entry(&self, query: Node<'a, 't>, number: u32) -> Option<Measure> {
-        let entries = query.list("targetList");
-        match number {
-            0 => entries.map(|entry| self.of_node(entry)).reduce(Measure::and),
-            _ => entries
-                .into_iter()
-                .find(|entry| entry.number("resno") == Some(number))
-                .map(|entry| self.of_node(entry)),
-        }
+        let entries =
+            query.list("targetList").filter(|entry| number == 0 || entry.number("resno") == Some(number));
+        entries.map(|entry| self.of_node(entry)).reduce(Measure::and)
     }
 
     /// The query of a `WITH` that is used once: others are computed by themselves.
-    fn common_table(&self, mut query: NodeId, entry: Node<'a, 't>) -> Option<Node<'a, 't>> {
-        for _ in 0..entry.number("ctelevelsup")? {
-            query = self.within.get(query.index()).copied().flatten()?;
-        }
+    fn common_table(&self, query: NodeId, entry: Node<'a, 't>) -> Option<Node<'a, 't>> {
+        let query = self.outer(query, entry.number("ctelevelsup")?)?;
         let name = entry.token("ctename");
         let table = self.tree.node(query).list("cteList").find(|table| table.token("ctename") == name)?;
         let once = table.number("cterefcount") == Some(1) && table.token("cterecursive") == Some("false");

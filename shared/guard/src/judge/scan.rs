@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Given, Json, Judgement, Object, Origin, Reads, UsedBy};
+use super::{Given, Json, Judgement, Object, Origin, Reads, UsedBy, literal};
 use crate::builtin;
 use crate::facts::{Major, Oid};
 use crate::tree::{Node, NodeId, NodeKind, Role, Tree, Value};
@@ -102,7 +102,7 @@ impl Judgement<'_> {
 
     /// `current_setting` tells one setting, named by a literal.
     fn setting(&mut self, call: Node<'_, '_>, origin: &Arc<Origin>) {
-        match call.list("args").next().and_then(literal_text) {
+        match call.list("args").next().and_then(literal::text) {
             Some(name) if setting_is_told(&name, origin.by, &self.rules.told_settings) => {}
             Some(name) => self.setting_refused(&format!("the setting `{name}`"), origin),
             None => self.setting_refused("a setting that is not named by a literal", origin),
@@ -202,24 +202,6 @@ fn value_number(value: Value<'_>) -> Option<u32> {
 
 fn oid(value: Value<'_>) -> Option<Oid> {
     value_number(value).map(Oid)
-}
-
-/// The text of a literal of type text that is shorter than 127 bytes or has a four-byte header.
-pub(super) fn literal_text(node: Node<'_, '_>) -> Option<String> {
-    if node.kind() != Some(NodeKind::Const) || node.number("consttype") != Some(25) {
-        return None;
-    }
-    let Value::Bytes(bytes) = node.value("constvalue") else { return None };
-    let bytes: Vec<u8> = bytes.split_whitespace().map(byte).collect::<Option<_>>()?;
-    // A literal's value has a header of four bytes that holds its length.
-    let text = bytes.get(4..)?;
-    String::from_utf8(text.to_vec()).ok()
-}
-
-/// A byte as printed: signed on some processors, unsigned on others.
-pub(super) fn byte(text: &str) -> Option<u8> {
-    let number: i16 = text.parse().ok()?;
-    u8::try_from(number.rem_euclid(256)).ok().filter(|_| (-128..=255).contains(&number))
 }
 
 #[cfg(test)]

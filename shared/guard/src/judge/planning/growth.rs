@@ -1,8 +1,9 @@
 //! How long the built-in functions make what they are given, at most.
 
+use super::super::literal;
 use crate::builtin;
 use crate::facts::Oid;
-use crate::tree::{Node, NodeKind, Value};
+use crate::tree::{Node, NodeKind};
 
 /// What a constant may come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,78 +36,84 @@ const NUMERIC: u64 = 150_000;
 /// Where a count is not known.
 const UNBOUNDED: u64 = 1 << 31;
 
-/// Whether a function makes much of little: more than so many times what it is given.
-pub(super) fn is_steep(function: u32) -> bool {
-    matches!(
-        function,
-        REPEAT
-            | LPAD | LPAD_WITH
-            | RPAD | RPAD_WITH
-            | FILL | FILL_FROM
-            | REPLACE
-            | FORMAT
-            | POLYGON
-            | JSONB_PRETTY
-            | QUOTE_FIRST..=QUOTE_LAST
-            | QUOTE_ANY | QUOTE_NULLABLE | QUOTE_NULLABLE_ANY
-            | REWRITE | REWRITE_BY
-            | JOINED | JOINED_WITH
-            | ARRAY_REPLACE
-            | PAD_CHAR | PAD_BIT | INT8_BIT | INT4_BIT
-            | 2284 | 2285 | 6251..=6253
-            | 1376 | 1732 | 1733 | 1738 | 1739 | 2169
-    ) || builtin::writes_json(Oid(function))
+/// How a function makes much of little.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Steep {
+    /// `repeat`.
+    Repeats,
+    /// `lpad`, `rpad`, and casts to `char(n)`: up to so many characters.
+    Pads,
+    /// Casts to `bit(n)`.
+    PadsBits,
+    /// `array_fill`.
+    Fills,
+    /// `replace`, `ts_rewrite`.
+    Replaces,
+    /// `regexp_replace`, whose replacement may hold the whole match, and more than once.
+    ReplacesMatches,
+    /// `array_replace`.
+    ReplacesItems,
+    /// `array_to_string`.
+    Joins,
+    /// `polygon` of so many points.
+    Points,
+    /// `format` with values.
+    Formats,
+    /// `jsonb_pretty`.
+    Indents,
+    /// `quote_literal` and its kin.
+    Quotes,
+    /// Powers and factorials of numeric.
+    Powers,
+    /// What writes JSON.
+    Json,
 }
 
-const REPEAT: u32 = 1622;
-const LPAD: u32 = 879;
-const LPAD_WITH: u32 = 873;
-const RPAD: u32 = 880;
-const RPAD_WITH: u32 = 874;
-const FILL: u32 = 1193;
-const FILL_FROM: u32 = 1286;
-const REPLACE: u32 = 2087;
-const FORMAT: u32 = 3539;
-const POLYGON: u32 = 1475;
-const JSONB_PRETTY: u32 = 3306;
-const QUOTE_FIRST: u32 = 1282;
-const QUOTE_LAST: u32 = 1283;
-const QUOTE_ANY: u32 = 1285;
-const QUOTE_NULLABLE: u32 = 1289;
-const QUOTE_NULLABLE_ANY: u32 = 1290;
-const REWRITE: u32 = 3684;
-const REWRITE_BY: u32 = 3685;
-const JOINED: u32 = 395;
-const JOINED_WITH: u32 = 384;
-const ARRAY_REPLACE: u32 = 3168;
-/// Casts to `char(n)` and `bit(n)`.
-const PAD_CHAR: u32 = 668;
-const PAD_BIT: u32 = 1685;
-const INT8_BIT: u32 = 2075;
-const INT4_BIT: u32 = 1683;
+impl Steep {
+    fn of(function: u32) -> Option<Self> {
+        Some(match function {
+            1622 => Self::Repeats,
+            668 | 873 | 874 | 879 | 880 => Self::Pads,
+            1683 | 1685 | 2075 => Self::PadsBits,
+            1193 | 1286 => Self::Fills,
+            2087 | 3684 | 3685 => Self::Replaces,
+            2284 | 2285 | 6251..=6253 => Self::ReplacesMatches,
+            3168 => Self::ReplacesItems,
+            384 | 395 => Self::Joins,
+            1475 => Self::Points,
+            3539 => Self::Formats,
+            3306 => Self::Indents,
+            1282 | 1283 | 1285 | 1289 | 1290 => Self::Quotes,
+            1376 | 1732 | 1733 | 1738 | 1739 | 2169 => Self::Powers,
+            _ if builtin::writes_json(Oid(function)) => Self::Json,
+            _ => return None,
+        })
+    }
+}
 
-/// A literal. What has no fixed length begins with four bytes that tell it.
-pub(super) fn literal(node: Node<'_, '_>) -> Constant {
-    let Value::Bytes(printed) = node.value("constvalue") else { return Constant::of(0) };
-    let bytes = || printed.split_ascii_whitespace().filter_map(super::super::scan::byte);
+/// Whether a function makes much of little: more than so many times what it is given.
+pub(super) fn is_steep(function: u32) -> bool {
+    Steep::of(function).is_some()
+}
+
+/// A literal.
+pub(super) fn given(node: Node<'_, '_>) -> Constant {
     let number = match node.number("consttype") {
-        Some(20 | 21 | 23) => whole(bytes()),
-        Some(1007) => Some(dimensions(&bytes().collect::<Vec<u8>>())),
+        Some(20 | 21 | 23) => whole(literal::bytes(node)),
+        Some(1007) => Some(dimensions(&literal::value(node))),
         _ => None,
     };
-    let header = if node.token("constlen") == Some("-1") { 4 } else { 0 };
-    Constant { bytes: (bytes().count() as u64).saturating_sub(header), number }
+    Constant { bytes: literal::value(node).len() as u64, number }
 }
 
 /// The eight bytes of a whole number, as processors of today keep them.
-fn whole(bytes: impl Iterator<Item = u8>) -> Option<u64> {
-    let bytes: [u8; 8] = bytes.collect::<Vec<u8>>().try_into().ok()?;
-    Some(i64::from_le_bytes(bytes).unsigned_abs())
+fn whole(bytes: Vec<u8>) -> Option<u64> {
+    Some(i64::from_le_bytes(bytes.try_into().ok()?).unsigned_abs())
 }
 
-/// The product of a list of int4: behind a header of 24 bytes, or less where there are none.
+/// The product of a list of int4: behind a header of 20 bytes, or less where there are none.
 fn dimensions(bytes: &[u8]) -> u64 {
-    let numbers = bytes.get(24..).unwrap_or_default().as_chunks::<4>().0;
+    let numbers = bytes.get(20..).unwrap_or_default().as_chunks::<4>().0;
     product(numbers.iter().map(|number| u64::from(i32::from_le_bytes(*number).unsigned_abs())))
 }
 
@@ -151,10 +158,11 @@ pub(super) fn call(node: Node<'_, '_>, given: &[Constant]) -> Option<Constant> {
     if node.token(set) != Some("false") || is_volatile(function) {
         return None;
     }
-    let bytes = match function {
-        FORMAT => sum(given).saturating_mul(2).saturating_add(widths(node, given)),
-        _ if node.number(result).is_some_and(is_short) => SHORT,
-        _ => length(function, given),
+    let bytes = match Steep::of(function) {
+        Some(steep @ Steep::Formats) => steep.length(given).saturating_add(widths(node, given)),
+        Some(steep) => steep.length(given),
+        None if node.number(result).is_some_and(is_short) => SHORT,
+        None => length(function, given),
     };
     Some(Constant { bytes, number: number(function, given) })
 }
@@ -172,35 +180,45 @@ fn is_short(result: u32) -> bool {
     )
 }
 
-fn length(function: u32, given: &[Constant]) -> u64 {
-    let bytes = |place: usize| given.get(place).map_or(0, |one| one.bytes);
-    let count = |place: usize| given.get(place).and_then(|one| one.number).unwrap_or(UNBOUNDED);
-    let all = sum(given);
-    let times = |one: u64, other: u64| one.saturating_add(1).saturating_mul(other.saturating_add(1));
-    match function {
-        REPEAT => bytes(0).saturating_mul(count(1)),
-        LPAD | LPAD_WITH | RPAD | RPAD_WITH | PAD_CHAR => all.max(count(1).saturating_mul(4)),
-        PAD_BIT | INT8_BIT | INT4_BIT => all.max(count(1) / 8),
-        FILL | FILL_FROM => bytes(0).saturating_add(8).saturating_mul(count(1)),
-        POLYGON => count(0).saturating_mul(16),
-        REPLACE | REWRITE | REWRITE_BY => times(bytes(0), bytes(2)),
-        // The replacement may hold the whole match, and more than once.
-        2284 | 2285 | 6251..=6253 => times(bytes(0), bytes(2)).saturating_mul(2),
-        ARRAY_REPLACE => times(bytes(0).saturating_mul(8), bytes(2)),
-        JOINED | JOINED_WITH => times(bytes(0).saturating_mul(8), bytes(1).saturating_add(bytes(2))),
-        // A level of nesting takes eight bytes, and each of its lines four blanks.
-        JSONB_PRETTY => times(bytes(0), bytes(0) / 8).saturating_add(all),
-        QUOTE_FIRST..=QUOTE_LAST | QUOTE_ANY | QUOTE_NULLABLE | QUOTE_NULLABLE_ANY => all.saturating_mul(2),
-        1376 | 1732 | 1733 | 1738 | 1739 | 2169 => NUMERIC,
-        // To upper and lower case, trimmed, cut out, turned round, put together.
-        870..=872 | 875..=877 | 881..=885 | 936 | 937 | 1258 | 3058..=3062 => all,
-        // Lists of what was divided.
-        376 | 394 | 2767 | 2768 => all.saturating_mul(8),
-        1717 | 1813 | 1714 | 1946 => all.saturating_mul(4),
-        4350 => all.saturating_mul(18),
-        _ if builtin::writes_json(Oid(function)) => all.saturating_mul(6),
-        _ => all.saturating_mul(2),
+impl Steep {
+    /// Bytes that it makes; of `format` without its widths.
+    fn length(self, given: &[Constant]) -> u64 {
+        let bytes = |place: usize| given.get(place).map_or(0, |one| one.bytes);
+        let count = |place: usize| given.get(place).and_then(|one| one.number).unwrap_or(UNBOUNDED);
+        let times = |one: u64, other: u64| one.saturating_add(1).saturating_mul(other.saturating_add(1));
+        let all = sum(given);
+        match self {
+            Self::Repeats => bytes(0).saturating_mul(count(1)),
+            Self::Pads => all.max(count(1).saturating_mul(4)),
+            Self::PadsBits => all.max(count(1) / 8),
+            Self::Fills => bytes(0).saturating_add(8).saturating_mul(count(1)),
+            Self::Replaces => times(bytes(0), bytes(2)),
+            Self::ReplacesMatches => times(bytes(0), bytes(2)).saturating_mul(2),
+            Self::ReplacesItems => times(bytes(0).saturating_mul(8), bytes(2)),
+            Self::Joins => times(bytes(0).saturating_mul(8), bytes(1).saturating_add(bytes(2))),
+            Self::Points => count(0).saturating_mul(16),
+            // A level of nesting takes eight bytes, and each of its lines four blanks.
+            Self::Indents => times(bytes(0), bytes(0) / 8).saturating_add(all),
+            Self::Formats | Self::Quotes => all.saturating_mul(2),
+            Self::Powers => NUMERIC,
+            Self::Json => all.saturating_mul(6),
+        }
     }
+}
+
+/// Bytes that any other function makes.
+fn length(function: u32, given: &[Constant]) -> u64 {
+    sum(given).saturating_mul(match function {
+        // To upper and lower case, trimmed, cut out, turned round, put together.
+        870..=872 | 875..=877 | 881..=885 | 936 | 937 | 1258 | 3058..=3062 => 1,
+        // Lists of what was divided.
+        376 | 394 | 2767 | 2768 => 8,
+        // Other encodings.
+        1714 | 1717 | 1813 | 1946 => 4,
+        // `normalize`.
+        4350 => 18,
+        _ => 2,
+    })
 }
 
 /// A whole number that is computed.
@@ -227,7 +245,7 @@ fn number(function: u32, given: &[Constant]) -> Option<u64> {
 
 /// The widths that the text of a `format` asks for; a `*` takes one from among the values.
 fn widths(call: Node<'_, '_>, given: &[Constant]) -> u64 {
-    let text = call.list("args").next().and_then(super::super::scan::literal_text);
+    let text = call.list("args").next().and_then(literal::text);
     let Some(text) = text else { return UNBOUNDED };
     let numbers =
         text.split(|character: char| !character.is_ascii_digit()).filter(|digits| !digits.is_empty());
